@@ -76,7 +76,7 @@ def test_the_24_miniatures_are_there() -> None:
 
 
 def test_googles_config_is_told_by_its_keys() -> None:
-    raw = dict.fromkeys(GOOGLE_KEYS, 1) | {"hidden_size": 4, "num_attention_heads": 2, "hidden_act": "gelu"}
+    raw = dict.fromkeys(GOOGLE_KEYS, 1) | {"initializer_range": 0.02, "hidden_size": 4, "num_attention_heads": 2, "hidden_act": "gelu"}
     model = weighbridge.model(raw)
     assert model.model_type == "bert"
     assert model.notes == ("the config states no model type; its keys are those of bert",)

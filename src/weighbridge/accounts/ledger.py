@@ -84,7 +84,7 @@ def ledger(part: Part, rule: Rule, stream: Stream = "seq") -> Entry:
     count = rule.multiplicity(part)
     amount = count * each
     if rule.active_only and part.experts is not None and part.active is not None:
-        amount = exact(amount * part.active, part.experts)
+        amount = exact(amount * part.active, part.experts) if type(part.experts) is not int or part.experts else 0
     return Entry(part, count, tuple(lines), tuple(children), each, amount)
 
 

@@ -163,6 +163,9 @@ def _add_experts(part: Part, copies: Size, roles: dict[str, Size], others: dict[
     _add(part._replace(repeat=None, experts=None, active=None), copies, inside, others)
     experts, active = part.experts, part.active
     assert experts is not None and active is not None, f"{part.name}: experts and active go together"
+    if type(experts) is int and not experts:  # a class builds without any, and without elements
+        others["idle"] = idle
+        return
     if type(experts) is int and type(active) is int:
         active = min(active, experts)  # the class builds with more, though its router cannot choose so many
     else:  # a column knows its smallest and largest value; a symbol has none

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of, why_undescribed
+from weighbridge.blueprints.chosen_functions import refuse_functions
+from weighbridge.blueprints.field_types import refuse_types
 from weighbridge.blueprints.inner_classes import builders
 from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.blueprints.other_files import unwrap
-from weighbridge.blueprints.refused_values import is_suspicious, refuse_values
+from weighbridge.blueprints.refused_values import is_suspicious, refuse_pairs, refuse_values, with_zeros
 from weighbridge.blueprints.stated_type import architectures, refuse_deep, stated_type, type_of_published_code
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, with_overrides
@@ -58,6 +60,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     raw = dict(unwrap(raw))
     model_type, stated, notes = _find_type(raw, model_class, overrides or {})
     known = _family(model_type, raw)
+    asked = with_overrides(stated, overrides, known.fields) if overrides else stated
     stated, raw = _apply_overrides(known, stated, overrides or {})
     class_name = _class(known, raw, model_class)
     if class_name is None:
@@ -65,6 +68,8 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         return _weigh_inner_class(known, raw, source, model_class)
     notes = (*notes, *_code_notes(known, raw, class_name), *_argument_notes(known, stated, class_name))
     known = with_learned_activations(known, raw)
+    if 0 in raw.values():
+        known = known._replace(fields=with_zeros(model_type, known.fields, raw))
     if is_suspicious(raw):
         refuse_values(model_type, known.fields, raw)
     try:
@@ -73,6 +78,10 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         raise
     except AttributeError as error:  # a rule that asks a sub-config of another type than it knows
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
+    # Behind the fields, whose own refusals say more.
+    refuse_types(model_type, asked)
+    refuse_functions(model_type, class_name, sizes, asked)
+    refuse_pairs(model_type, known.fields, sizes, asked)
     if is_remote(model_type):
         known = known._replace(remote=frozenset(known.classes))
     return ModelValue(

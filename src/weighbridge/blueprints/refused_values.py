@@ -1,16 +1,17 @@
-"""Values that the reference's config classes refuse at sight: a null where a size is wanted, an odd width of a head that is rotated.
+"""Values that the reference's classes refuse at sight: a null where a size is wanted, an odd width of a head that is rotated, heads that do not divide.
 
-Which type refuses what was asked of the config classes (``refused_values.json``, written by ``python -m truth.refused_values``); a
-type that is not among them, such as one of code of its own, is held to neither.
+Which type refuses what was asked of the classes (``refused_values.json``, written by ``python -m truth.refused_values``), and so were the
+sizes of which they build 0. A type that is not among them, such as one of code of its own, is held to none of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints import family
+from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import find_sub_config
-from weighbridge.config.fields import Field
+from weighbridge.config.fields import Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATH = __file__.removesuffix(".py") + ".json"
+PAIRS = __file__.removesuffix("values.py") + "pairs.txt"
 SMALLEST_ODD = 5
 """The width from which on an odd head is refused: smaller ones are those of tests."""
 
@@ -57,12 +59,81 @@ def refuse_values(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, 
                 refuse_values(inner.model_type, inner.fields, inner.raw, f"{path}{field.key}.")
 
 
+def with_zeros(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> tuple[Field, ...]:
+    """Return a type's fields, of which those that its classes build at 0 take a 0, where a config has one.
+
+    >>> fields = family("bert").fields
+    >>> with_zeros("bert", fields, {"hidden_size": 8}) is fields
+    True
+    """
+    if not any(
+        type(raw.get(key)) is int and raw[key] == 0 for field in fields if field.kind == "size" for key in (field.key, *field.aliases)
+    ):
+        return fields
+    taken = _read()["zeros"].get(model_type, ())
+    return tuple(field._replace(zero=True) if field.key in taken else field for field in fields)
+
+
+def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse two values that do not fit together where the class minds, in sub-configs as well: a width and heads, a token and the vocabulary.
+
+    Raises:
+        ConfigError: Heads that do not divide, or a padding token whose row the table of words has not.
+
+    >>> refuse_pairs("bert", (), Config(vocab=100), {"pad_token_id": 100})
+    Traceback (most recent call last):
+    weighbridge.core.errors.ConfigError: pad_token_id: 100 is outside of the vocabulary of 100, whose row it names
+    """
+    for pair in find_line(PAIRS, f"{model_type}: ").split():
+        if pair.startswith("pad_token_id"):
+            _refuse_token(pair, sizes, raw, path)
+        else:
+            _refuse_division(pair, fields, sizes, path)
+    for field in fields:
+        inner = vars(sizes).get(field.word) if field.kind == "nested" and field.resolve is not None else None
+        if isinstance(inner, Config) and vars(inner).get("model_type") in MODULES:
+            stated = raw.get(field.key)
+            within = stated if isinstance(stated, Mapping) else {}
+            refuse_pairs(inner.model_type, family(inner.model_type).fields, inner, within, f"{path}{field.key}.")
+
+
+def _refuse_division(pair: str, fields: tuple[Field, ...], sizes: Config, path: str) -> None:
+    keys = pair.split("/")
+    words = {field.key: field.word for field in fields if field.kind == "size" and field.key in keys}
+    width, heads = (vars(sizes).get(words.get(key, "")) for key in keys)
+    if type(width) is int and type(heads) is int and heads > 0 and width % heads:
+        first, second = (path + key for key in keys)
+        text = Text(
+            "{first} ({numerator:,}) is not divisible by {second} ({denominator:,}); change one of them",
+            first=first,
+            numerator=width,
+            second=second,
+            denominator=heads,
+        )
+        raise ConfigError(text, key=f"{first} and {second}")
+
+
+def _refuse_token(pair: str, sizes: Config, raw: Mapping[str, Any], path: str) -> None:
+    usual = pair.partition("=")[2]
+    token = raw.get("pad_token_id", int(usual) if usual else None)
+    vocab = vars(sizes).get("vocab")
+    if type(token) is int and type(vocab) is int and not -vocab <= token < vocab:
+        raise ConfigError(
+            Text("{token} is outside of the vocabulary of {vocab:,}, whose row it names", token=token, vocab=vocab),
+            key=f"{path}pad_token_id",
+            value=token,
+        )
+
+
 def wants_number(field: Field) -> bool:
     """Say whether a field is a size that has no meaning for a null."""
     return field.kind == "labels" or (field.kind == "size" and type(field.default) is int and not field.nullable and field.null is None)
 
 
 def _refuse_nulls(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> None:
+    for key in _read()["unreadable_nulls"].get(model_type, ()):
+        if key in raw and raw[key] is None:
+            raise ConfigError("null is not possible, the class wants a value", key=path + key)
     taken = _read()["nulls"].get(model_type)
     if taken is None:
         return

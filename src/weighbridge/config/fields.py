@@ -93,6 +93,7 @@ class Field(NamedTuple):
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
         positive: Whether the class takes a 0 for something else, so that it is refused.
+        zero: Whether the class is known to build a 0, and a tensor without elements where it stands.
         null: Where an explicit null means neither the default nor None: what it means, computed from the fields above.
         resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
         report_default: Whether an absent key is reported as defaulted (not so for an argument of the class).
@@ -114,6 +115,7 @@ class Field(NamedTuple):
     resolve: Callable[[Any, str], SubConfig | None] | None = None
     null: Callable[[Config], Any] | None = None
     positive: bool = False
+    zero: bool = False
 
     @property
     def smallest(self) -> int:
@@ -124,6 +126,8 @@ class Field(NamedTuple):
         >>> LAYERS.smallest, LABELS.smallest, MLP.with_default(3072).smallest, HIDDEN.smallest
         (0, 0, 0, 1)
         """
+        if self.zero:
+            return 0
         if self.minimum != 1 or self.positive:
             return self.minimum
         if self.kind == "labels" or self.key.endswith(_COUNTS):

@@ -265,6 +265,8 @@ def _apply(stream: Length, values: list[Size]) -> Size:
         case "*", [left, right]:
             return left * right
         case "//", [left, right]:
+            if type(right) is int and not right:
+                raise UsageError("a length here is divided by a size that is 0")
             return left // right
         case "sum_of", [*terms]:
             result: Size = 0

@@ -56,7 +56,7 @@ def _heads(scope: Scope) -> Iterator[str]:
         yield Text(
             mark("All {heads} query heads share one key-value head: keys and values are mapped to one head only."), heads=f"{heads:,}"
         )
-    elif alike and shared < heads and heads % shared == 0:
+    elif alike and 0 < shared < heads and heads % shared == 0:
         yield Text(
             mark("{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only."),
             heads=f"{heads:,}",

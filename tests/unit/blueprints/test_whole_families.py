@@ -108,7 +108,10 @@ PUBLISHED = {"architecture": "repvit_m1", "model_args": {"in_chans": 3, "feature
 
 
 def test_edgetam_has_repvit_where_its_files_say_so_and_resnet_where_nothing_does() -> None:
-    raw = {"model_type": "edgetam_video", "vision_config": {"model_type": "edgetam_vision_model", "backbone_config": PUBLISHED}}
+    raw = {
+        "model_type": "edgetam_video",
+        "vision_config": {"model_type": "edgetam_vision_model", "backbone_config": {"model_type": "timm_wrapper", **PUBLISHED}},
+    }
     assert weighbridge.model(raw, "EdgeTamVideoModel").count().unique == 13_912_306
     assert weighbridge.model({"model_type": "edgetam_vision_model"}).count().unique == 8_728_640
 

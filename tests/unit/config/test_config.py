@@ -158,12 +158,13 @@ def test_an_empty_key_is_nobodys() -> None:
 
 
 @pytest.mark.parametrize(("value", "tied"), [(True, True), (1, True), (False, False), (0, False)])
-def test_a_switch_may_be_written_as_one_or_zero(value: object, tied: bool) -> None:
-    masked = weighbridge.model({"model_type": "bert", "tie_word_embeddings": value}, "BertForMaskedLM").count()
-    assert (masked.duplicated != masked.unique) is tied
+def test_a_switch_may_be_written_as_one_or_zero_where_the_class_takes_that(value: object, tied: bool) -> None:
+    """Grok's code stands beside its files, and checks nothing; the library's own classes are strict."""
+    causal = weighbridge.model({"model_type": "grok", "tie_word_embeddings": value}).count()
+    assert (causal.duplicated != causal.unique) is tied
 
 
-@pytest.mark.parametrize("value", [2, -1, 1.0, "true", []])
+@pytest.mark.parametrize("value", [0, 1, 2, -1, 1.0, "true", []])
 def test_a_switch_is_nothing_else(value: object) -> None:
     with pytest.raises(ConfigError, match=r"tie_word_embeddings: expected true or false, found "):
         weighbridge.model({"model_type": "bert", "tie_word_embeddings": value})

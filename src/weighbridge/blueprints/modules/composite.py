@@ -27,6 +27,7 @@ from functools import cache
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.learned_activations import activation_fields, with_activations_of
 from weighbridge.blueprints.modules.reroot import reroot
+from weighbridge.blueprints.refused_values import with_zeros
 from weighbridge.config.alias import TYPES
 from weighbridge.config.fields import Config, Field, SubConfig, derived
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -118,7 +119,7 @@ def model_config(
         known = family(stated)
         try:
             raw = raw if known.normalize_config is None else known.normalize_config(raw)
-            fields = (*_fields(stated, more), *activation_fields(stated, known.fields, raw))
+            fields = (*with_zeros(stated, _fields(stated, more), raw), *activation_fields(stated, known.fields, raw))
         except ConfigError as error:
             raise error.inside(path) from None
         return SubConfig(raw, fields, known.ignored_keys | frozenset(ignored_keys.split()), stated)

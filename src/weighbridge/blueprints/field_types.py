@@ -1,0 +1,259 @@
+"""What the reference's config classes take under each key: whole numbers, words, lists of either; anything else they refuse at sight.
+
+The classes are strict dataclasses, which check every key that they declare, whether or not a tensor depends on it (``field_types.txt``,
+written by ``python -m truth.field_types``). A key that a class does not declare may hold anything, and so may one that is given by
+another of its names (``attribute_map``). Types whose code stands elsewhere are not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.blueprints.type_lines import find_line
+from weighbridge.config.bind import say_value
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text, join_with_or, mark
+from weighbridge.core.sizes import Quantity
+
+if TYPE_CHECKING:
+    from typing import Any
+
+PATH = __file__.removesuffix(".py") + ".txt"
+LEGACY_KINDS = frozenset(("attention", "deepseek_sparse_attention", "mamba", "qwen_sparse_attention"))
+"""Older names of kinds of layers, which the reference renames before it checks them."""
+KINDS = {
+    "layer_types": frozenset(
+        """full_attention sliding_attention chunked_attention window_attention indexed_attention compressed_sparse_attention
+        heavily_compressed_attention minimax_m3_sparse conv moe hybrid hybrid_sliding reference_sliding_attention linear_attention""".split()
+    )
+    | LEGACY_KINDS,
+    "mlp_layer_types": frozenset(("sparse", "dense")),
+}
+"""The kinds of layers that a list may name (transformers 5.23.0, configuration_utils.py)."""
+
+
+class Declared(NamedTuple):
+    """What a config class declares.
+
+    Attributes:
+        keys: By key, the types that it takes at once, and the kind of value in whole.
+        inner: By the key of a sub-config, its class behind a colon, or the model type that is meant where it names none.
+        lists: The lists of layer kinds whose entries (``!``) or length (``#``) the class checks; ``axial`` where
+            positions turn on axes alone; ``named`` where a backbone states its model type.
+    """
+
+    keys: Mapping[str, tuple[frozenset[type], str]]
+    inner: Mapping[str, str]
+    lists: tuple[str, ...]
+
+
+def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse what the reference's config class of a type does not take, in sub-configs as well.
+
+    Raises:
+        ConfigError: A value of another kind than the class declares.
+
+    >>> refuse_types("bert", {"hidden_size": 768, "hidden_dropout_prob": "0.1"})
+    Traceback (most recent call last):
+    weighbridge.core.errors.ConfigError: hidden_dropout_prob: expected a number, found the string '0.1'
+    """
+    _refuse(_of_type(model_type), raw, path)
+
+
+def _refuse(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+    keys, inner = declared.keys, declared.inner
+    for key, value in raw.items():
+        kind = keys.get(key)
+        if kind is not None and type(value) not in kind[0] and not takes(kind[1], value):
+            raise ConfigError(
+                Text("expected {what}, found {found}", what=_say_kind(kind[1]), found=say_value(value)), key=path + key, value=value
+            )
+        if type(value) is dict and (stands := inner.get(key)) is not None:
+            if key == "backbone_config" and "named" in declared.lists and "model_type" not in value:
+                raise ConfigError("a backbone states its model type", key=f"{path}{key}.model_type")
+            _refuse(_of_class(stands[1:]) if stands[:1] == ":" else _of_type(value.get("model_type", stands)), value, f"{path}{key}.")
+    if keys:
+        _refuse_labels(raw, path)
+        _refuse_rotary(keys, raw, path, "axial" in declared.lists)
+    undeclared = ("layer_types!", "layer_types#") if "layer_types" not in keys and "num_hidden_layers" in keys else ()
+    for checked in (*declared.lists, *undeclared):
+        if isinstance(raw.get(checked[:-1]), (list, tuple)):
+            _refuse_list(checked, raw, path)
+
+
+def takes(kind: str, value: Any) -> bool:
+    """Say whether a kind of value includes this one.
+
+    >>> [takes("int|[int]|null", value) for value in (3, [3, 4], None, 3.0, True, ["a"])]
+    [True, True, True, False, False, False]
+    >>> takes("float<0..1>", 1.5), takes('"mean"|"cls"', "mean")
+    (False, True)
+    """
+    simple = _NAMES.get(type(value))
+    if simple is None:
+        return isinstance(value, Quantity) or type(value).__module__ not in ("builtins", "collections")
+    for word in kind.split("|") if "[" not in kind else _split(kind):
+        if word == simple or word == "any" or (simple == "list" and word[:1] == "[" and all(takes(word[1:-1], entry) for entry in value)):
+            return True
+        if word[-1:] == ">" and _is_within(word, simple, value):
+            return True
+        if word[:1] == '"' and simple == "str" and word[1:-1] == value:
+            return True
+    return False
+
+
+_NAMES = {bool: "bool", int: "int", float: "float", str: "str", type(None): "null", list: "list", tuple: "list", dict: "object"}
+
+
+def _split(kind: str) -> list[str]:
+    """Split a kind where it names another one, outside of brackets."""
+    words, depth = [""], 0
+    for letter in kind:
+        depth += {"[": 1, "]": -1}.get(letter, 0)
+        if letter == "|" and not depth:
+            words.append("")
+        else:
+            words[-1] += letter
+    return words
+
+
+def _is_within(word: str, simple: str, value: Any) -> bool:
+    name, _, bounds = word[:-1].partition("<")
+    low, _, high = bounds.partition("..")
+    return name == simple and float(low) <= value and (not high or value <= float(high))
+
+
+def _refuse_labels(raw: Mapping[str, Any], path: str) -> None:
+    """Refuse labels that every config class of the library refuses."""
+    names, labels = raw.get("id2label"), raw.get("num_labels")
+    if "num_labels" in raw and not isinstance(labels, (int, Quantity)):
+        raise ConfigError(Text("expected a whole number, found {what}", what=say_value(labels)), key=f"{path}num_labels", value=labels)
+    if isinstance(names, dict):
+        labels = len(names)
+        strange = next((name for name in names if isinstance(name, str) and not name.strip().lstrip("+-").isdecimal()), None)
+        if strange is not None:
+            raise ConfigError("expected a mapping from index to label", key=f"{path}id2label", value=strange)
+    if labels == 1 and raw.get("problem_type") == "single_label_classification":
+        raise ConfigError("a single label is one of two or more", key=f"{path}problem_type", value=raw["problem_type"])
+
+
+NEEDED = {
+    "linear": ("factor",),
+    "dynamic": ("factor",),
+    "yarn": ("factor",),
+    "longrope": ("short_factor", "long_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+}
+"""By the type of rotary positions: what must be said of it (transformers 5.23.0, modeling_rope_utils.py)."""
+
+
+def _refuse_rotary(keys: Mapping[str, Any], raw: Mapping[str, Any], path: str, axial: bool) -> None:
+    """Refuse rotary positions that lack a number which their type needs, or that turn otherwise where the class knows *axial* ones alone."""
+    if "rope_parameters" not in keys:
+        return
+    key = "rope_scaling" if raw.get("rope_scaling") else "rope_parameters"
+    stated = raw.get(key)
+    if type(stated) is not dict:
+        return
+    named = stated.get("rope_type", stated.get("type", "default"))
+    if axial and named not in ("default", "axial"):
+        raise ConfigError(Text("only {types} is described here", types=join_with_or(("default", "axial"))), key=f"{path}{key}", value=named)
+    for needed in NEEDED.get(str(named), ()):
+        if needed not in stated:
+            raise ConfigError(
+                Text("rotary positions of the type {type} need {key}", type=named, key=needed), key=f"{path}{key}", value=named
+            )
+
+
+def _refuse_list(checked: str, raw: Mapping[str, Any], path: str) -> None:
+    """Refuse a list of layer kinds with a strange entry, or of another length than there are layers."""
+    key, kinds = checked[:-1], raw[checked[:-1]]
+    if checked[-1] == "!":
+        strange = next((kind for kind in kinds if kind not in KINDS[key]), None)
+        if strange is not None:
+            raise ConfigError(
+                Text("{strange!r:.40} is no kind of layer; known: {known}", strange=strange, known=", ".join(sorted(KINDS[key]))),
+                key=path + key,
+                value=kinds,
+            )
+    layers = raw.get("num_hidden_layers")
+    if checked[-1] == "#" and type(layers) is int and layers != len(kinds):
+        found = Text("{count:,} entries", count=len(kinds))
+        raise ConfigError(
+            Text("expected the kind of each of {layers} layers, found {found}", layers=layers, found=found), key=path + key, value=kinds
+        )
+
+
+_WORDS = {
+    "int": mark("a whole number"),
+    "float": mark("a number with a fraction"),
+    "number": mark("a number"),
+    "bool": mark("true or false"),
+    "str": mark("a word"),
+    "null": mark("null"),
+    "list": mark("a list"),
+    "object": mark("an object"),
+}
+
+
+def _say_kind(kind: str) -> str:
+    """Describe a kind of value in JSON's words.
+
+    >>> _say_kind("int|float|null"), _say_kind("[int]|null"), _say_kind("float<0..1>")
+    ('a number or null', 'a list or null', 'a number with a fraction from 0 to 1')
+    """
+    words = _split(kind)
+    said: list[str] = []
+    for word in words:
+        if word in ("int", "float") and {"int", "float"} <= set(words):
+            word = "number"
+        name, _, bounds = word.rstrip(">").partition("<")
+        said_as = _WORDS["list" if word[:1] == "[" else name] if word[:1] != '"' else ""
+        text: str = Text(said_as) if said_as else word
+        if bounds:
+            low, _, high = bounds.partition("..")
+            text = (
+                Text("{what} from {low} to {high}", what=text, low=low, high=high)
+                if high
+                else Text("{what} from {low}", what=text, low=low)
+            )
+        if text not in said:
+            said.append(text)
+    return join_with_or(said)
+
+
+_NOTHING = Declared({}, {}, ())
+_CLASSES: dict[str, Declared] = {}
+_TYPES: dict[str, Declared] = {}
+
+
+def _of_type(model_type: Any) -> Declared:
+    found = _TYPES.get(model_type) if isinstance(model_type, str) else _NOTHING
+    if found is None:
+        name = find_line(PATH, f"{model_type} = ")
+        found = _TYPES[model_type] = _of_class(name) if name else _NOTHING
+    return found
+
+
+def _of_class(name: str) -> Declared:
+    found = _CLASSES.get(name)
+    if found is None:
+        found = _CLASSES[name] = _read(find_line(PATH, f"{name}:"))
+    return found
+
+
+def _read(line: str) -> Declared:
+    keys: dict[str, tuple[frozenset[type], str]] = {}
+    inner: dict[str, str] = {}
+    lists: tuple[str, ...] = ()
+    for part in line.split("; ")[1:]:
+        kind, *names = part.split(" ")
+        if kind == "@":
+            inner = dict(name.split("=") for name in names)
+        elif kind == "#":
+            lists = tuple(names)
+        else:
+            simple = frozenset(type_ for type_, name in _NAMES.items() if name in kind.split("|"))
+            keys.update(dict.fromkeys(names, (simple, kind)))
+    return Declared(keys, inner, lists)

@@ -1,0 +1,95 @@
+"""What the reference's config classes refuse at sight is refused here too, and what they take is taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import weighbridge
+from weighbridge.blueprints.field_types import takes
+from weighbridge.core.errors import ConfigError
+
+REFUSED = [
+    ({"model_type": "bert", "hidden_dropout_prob": "0.1"}, "hidden_dropout_prob: expected a number, found the string '0.1'"),
+    ({"model_type": "bert", "initializer_range": 1}, "initializer_range: expected a number with a fraction, found 1"),
+    ({"model_type": "bert", "eos_token_id": False}, "eos_token_id: expected a whole number, a list or null, found false"),
+    ({"model_type": "bert", "tie_word_embeddings": None}, "tie_word_embeddings: expected true or false, found null"),
+    ({"model_type": "llama", "max_position_embeddings": 2048.0}, "max_position_embeddings: expected a whole number, found 2048.0"),
+    ({"model_type": "llama", "initializer_range": 1.5}, "initializer_range: expected a number with a fraction from 0 to 1, found 1.5"),
+    ({"model_type": "dpt", "readout_type": "join"}, 'readout_type: expected "ignore", "add" or "project", found the string \'join\''),
+    ({"model_type": "dpt", "backbone_config": {}}, "backbone_config.model_type: a backbone states its model type"),
+    (
+        {"model_type": "clip", "text_config": {"attention_dropout": "0"}},
+        "text_config.attention_dropout: expected a number or null, found the string '0'",
+    ),
+    (
+        {"model_type": "vit", "layer_types": ["full_attention"], "num_hidden_layers": 2},
+        "layer_types: expected the kind of each of 2 layers, found 1",
+    ),
+    ({"model_type": "bert", "num_labels": None}, "num_labels: "),
+    ({"model_type": "bert", "id2label": {"positive": "0"}}, "id2label: expected a mapping from index to label"),
+    ({"model_type": "bert", "num_labels": 1, "problem_type": "single_label_classification"}, "problem_type: "),
+    ({"model_type": "llama", "rope_scaling": {"type": "linear"}}, "rope_scaling: rotary positions of the type linear need factor"),
+    ({"model_type": "bert", "hidden_act": "swiglu"}, "hidden_act: 'swiglu' is no activation that transformers 5.23.0 knows"),
+    ({"model_type": "openai-gpt", "afn": "tanh"}, "afn: 'tanh' is no activation"),
+    ({"model_type": "bert", "hidden_dropout_prob": 1.5}, "hidden_dropout_prob: a probability is between 0 and 1, and this is 1.5"),
+    ({"model_type": "llava", "text_config": {"hidden_act": "glu"}}, "text_config.hidden_act: 'glu' is no activation"),
+    (
+        {"model_type": "llama", "hidden_size": 96, "num_attention_heads": 5, "head_dim": 8},
+        "hidden_size (96) is not divisible by num_attention_heads (5)",
+    ),
+    ({"model_type": "bert", "vocab_size": 100, "pad_token_id": 100}, "pad_token_id: 100 is outside of the vocabulary of 100"),
+]
+TAKEN = [
+    {"model_type": "bert", "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 1.0},
+    {"model_type": "llama", "attention_dropout": 1.5},  # it is handed on to a function, and no module is made of it
+    {"model_type": "t5", "hidden_size": 0, "num_labels": 2},
+    {"model_type": "bert", "vocab_size": 0, "pad_token_id": None},
+    {"model_type": "bert", "sliding_window": "wide"},  # no key of the class
+    {"model_type": "bert", "classifier_dropout": 2.0},  # which BertModel does not read
+    {"model_type": "internlm2", "rms_norm_eps": 1},  # code of its own
+]
+
+
+@pytest.mark.parametrize(("raw", "text"), REFUSED, ids=[text.partition(":")[0] + f" {index}" for index, (_, text) in enumerate(REFUSED)])
+def test_a_value_that_the_class_refuses_is_refused(raw: dict[str, Any], text: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        weighbridge.model(raw)
+    assert str(refused.value).startswith(text)
+
+
+@pytest.mark.parametrize("raw", TAKEN, ids=[str(index) for index in range(len(TAKEN))])
+def test_a_value_that_the_class_takes_is_taken(raw: dict[str, Any]) -> None:
+    assert weighbridge.model(raw).count().unique
+
+
+def test_a_class_is_held_to_what_it_reads_itself() -> None:
+    raw = {"model_type": "bert", "classifier_dropout": 2.0}
+    with pytest.raises(ConfigError, match="classifier_dropout: a probability is between 0 and 1"):
+        weighbridge.model(raw, "BertForTokenClassification")
+
+
+def test_a_backbone_is_held_to_its_own_type() -> None:
+    raw = {
+        "model_type": "dpt",
+        "is_hybrid": False,
+        "backbone_config": {"model_type": "dinov2", "hidden_act": "nonesuch", "reshape_hidden_states": False},
+    }
+    with pytest.raises(ConfigError, match=r"backbone_config\.hidden_act: 'nonesuch' is no activation"):
+        weighbridge.model(raw)
+
+
+@pytest.mark.parametrize(
+    ("kind", "taken", "refused"),
+    [
+        ("[[int]]", [[1], []], [1]),
+        ("int|[int|float]|null", [1, 0.5], ["a"]),
+        ('"cls"|"mean"|null', "mean", "max"),
+        ("object|null", {}, []),
+        ("float<0..>", 2.5, -0.5),
+    ],
+)
+def test_kinds_are_read(kind: str, taken: object, refused: object) -> None:
+    assert takes(kind, taken)
+    assert not takes(kind, refused)

@@ -1,0 +1,175 @@
+"""What the reference's config classes take under each key, as their strict dataclasses declare it.
+
+``python -m truth.field_types`` writes ``blueprints/field_types.txt``: first a line for each model type, ``type = class``, then a line
+for each class, with its keys behind the kind of value that they take. Of lists of layer kinds it is asked which entries
+and lengths the class refuses; see ``blueprints/field_types.py``, which reads the file.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from truth import live
+from truth.aliases import CODE_BESIDE
+from weighbridge.blueprints import MODULES, is_remote
+from weighbridge.blueprints.field_types import PATH
+
+ANYTHING = "any"
+GENERAL = "PreTrainedConfig"
+LISTS = ("layer_types", "mlp_layer_types")
+
+
+def kind(declared: Any) -> str:
+    """Write a declared type in a word.
+
+    >>> kind(int | None), kind(list[int] | tuple[int, ...]), kind(typing.Literal["mean", "cls"])
+    ('int|null', '[int]', '"mean"|"cls"')
+    """
+    origin, arguments = typing.get_origin(declared), typing.get_args(declared)
+    if declared is None or declared is types.NoneType:
+        return "null"
+    if origin in (typing.Union, types.UnionType):
+        found = list(dict.fromkeys(word for argument in arguments for word in kind(argument).split("|")))
+        return ANYTHING if ANYTHING in found else "|".join(word for word in found if word) or "nothing"
+    if origin is typing.Literal:
+        return "|".join(json.dumps(value) for value in arguments)
+    if declared is list or origin in (list, collections.abc.Sequence):
+        return f"[{kind(arguments[0])}]" if arguments else "list"
+    if declared is tuple or origin is tuple:
+        return ""  # JSON has none
+    if declared is dict or origin is dict:
+        return "object"
+    if declared in (int, float, bool, str):
+        return str(declared.__name__)
+    if isinstance(declared, type):
+        return ""  # a config object, or a dictionary with declared keys, which only objects are
+    return ANYTHING
+
+
+def _of_class(cls: Any, general: dict[str, str]) -> dict[str, str]:
+    declared = {field.name: field.type for field in dataclasses.fields(cls)}
+    found = {}
+    for key, checks in cls.__validators__.items():
+        stated = _strip(kind(declared[key]))
+        bounds = _bounds(checks[1:])
+        if general.get(key) != stated + bounds and (stated != ANYTHING or key in general):
+            found[key] = stated + bounds
+    return found
+
+
+def _strip(stated: str) -> str:
+    """Write a list whose entries may be anything as a list."""
+    return stated.replace("[any]", "list").replace("[]", "list") or "nothing"
+
+
+def _bounds(checks: Any) -> str:
+    """Say between which numbers a further check of a field wants it, asked with numbers."""
+    taken = [number for number in (-1, -0.5, 0, 0.5, 1, 1.5, 2, 10**6) if all(_passes(check, number) for check in checks)]
+    if not taken or len(taken) == 8:
+        return ""
+    return f"<{min(taken)}..{'' if max(taken) == 10**6 else max(taken)}>"
+
+
+def _passes(check: Any, number: float) -> bool:
+    try:
+        check(number)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _sub_configs(cls: Any) -> Iterator[str]:
+    for key, spec in (cls.sub_configs_defaults or {}).items():
+        auto = spec.config_class.__name__ == "AutoConfig"
+        yield f"{key}={spec.model_type or '' if auto else ':' + spec.config_class.__name__}"
+
+
+def _refused_lists(cls: Any) -> Iterator[str]:
+    """Yield which lists of layer kinds the class refuses, with a strange entry or longer than there are layers; and rotary positions but on axes."""
+    if cls.default_rope_type == "axial" and "rope_parameters" in cls.__validators__:
+        yield "axial"
+    if "backbone_config" in cls.__validators__ and _is_refused(cls, "backbone_config", {}) == "KeyError: None":
+        yield "named"
+    for key in LISTS:
+        if key not in cls.__validators__:
+            continue
+        try:
+            config = cls()
+        except Exception:  # a class that does not build from its defaults is not asked
+            return
+        usual = list(getattr(config, key, None) or []) or ["full_attention" if key == "layer_types" else "dense"] * (
+            live.value(config, "num_hidden_layers") or 0
+        )
+        if not usual or _is_refused(cls, key, usual):
+            continue
+        if "validate_layer_type" in _is_refused(cls, key, ["nothing of the kind", *usual[1:]]):
+            yield f"{key}!"
+        if "validate_layer_type" in _is_refused(cls, key, [*usual, usual[-1]]):
+            yield f"{key}#"
+
+
+def _is_refused(cls: Any, key: str, value: Any) -> str:
+    try:
+        cls(**{key: value})
+    except Exception as error:  # whatever a value may provoke in there
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def find_field_types() -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return the class of each type, and the parts of each class's line."""
+    base = _live_base()
+    general = _of_class(base, {})
+    named: dict[str, str] = {}
+    todo = []
+    for model_type in MODULES:
+        if is_remote(model_type) or model_type in CODE_BESIDE:
+            continue
+        try:
+            cls = live.config_class(model_type)
+        except live.RefusedError:
+            continue
+        named[model_type] = cls.__name__
+        todo.append(cls)
+    lines: dict[str, list[str]] = {GENERAL: _line(general, [], [])}
+    while todo:
+        cls = todo.pop()
+        if cls.__name__ in lines:
+            continue
+        todo += [spec.config_class for spec in (cls.sub_configs_defaults or {}).values() if spec.config_class.__name__ != "AutoConfig"]
+        lines[cls.__name__] = _line(_of_class(cls, general), list(_sub_configs(cls)), list(_refused_lists(cls)))
+    return named, lines
+
+
+def _line(fields: dict[str, str], inner: list[str], lists: list[str]) -> list[str]:
+    by_kind: dict[str, list[str]] = {}
+    for key, stated in fields.items():
+        by_kind.setdefault(stated, []).append(key)
+    parts = [" ".join((stated.replace(" ", "_"), *sorted(keys))) for stated, keys in sorted(by_kind.items())]
+    parts += [" ".join(("@", *inner))] if inner else []
+    return parts + ([" ".join(("#", *lists))] if lists else [])
+
+
+def _live_base() -> Any:
+    live.versions()
+    return import_module("transformers").PreTrainedConfig
+
+
+def main() -> None:
+    """Write the file."""
+    named, lines = find_field_types()
+    text = [f"{model_type} = {cls}" for model_type, cls in sorted(named.items())]
+    text += ["; ".join((f"{cls}:", *parts)) for cls, parts in sorted(lines.items())]
+    Path(PATH).write_text("".join(f"{line}\n" for line in text), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
