@@ -7,10 +7,11 @@ the config says; the decoder alone reads ``seq`` steps.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import CONTEXT_LENGTH, HEAD_DIM, HEADS, HIDDEN, LAYERS, MLP, Config, sequence, size, switch
-from weighbridge.core.length import Stream, length
+from weighbridge.config.fields import CONTEXT_LENGTH, HEAD_DIM, HEADS, HIDDEN, LAYERS, MLP, Config, computed, sequence, size, switch
+from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.messages import mark
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, rms_norm
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 STEPS = (
@@ -32,7 +33,9 @@ FIELDS = (
     *STACK,
     QUANTILES,
     switch("placed", "use_positional_embedding", False),
+    computed("whole_patches", lambda c: c.back % c.patch == 0),
 )
+SPLIT = mark("the forward pass splits the past steps into whole patches, and these are not a multiple of patch_length")
 IGNORED_KEYS = frozenset("tolerance pad_val min_timescale max_timescale".split())
 
 
@@ -73,7 +76,7 @@ def decoder(c: Config, tokens: Stream) -> tuple[Node, ...]:
 
 def prediction(c: Config) -> Part:
     """Describe TimesFmModelForPrediction: the mean and every quantile of the steps ahead."""
-    tokens = exact(c.back, c.patch)
+    tokens = c.back // c.patch if c.whole_patches else unknown(SPLIT)
     head = replace(residual("horizon_ff_layer", c.hidden, c.mlp, c.ahead * (1 + len(c.quantiles))), stream=tokens)
     return part("", part("decoder", *decoder(c, tokens), kind="backbone"), head, kind="model")
 
