@@ -216,6 +216,10 @@ LEAST_SET_COUNT = 100_000
 SMALLEST_CLAIM = 1000
 """A number below is a size or a factor, and a claim only where it stands behind a size's name."""
 
+# breakdowns
+LEAST_SUMS = 2
+"""Rows of a breakdown that must follow from rows above them, before the one number that breaks it is wrong."""
+
 # column_sums
 LEAST_ROWS = 2
 """Rows that a sum has at least."""

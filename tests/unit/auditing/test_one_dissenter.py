@@ -56,6 +56,26 @@ LABELS = """BertForSequenceClassification(
 """
 
 
+LLAMA = """Let us take Llama 2 7B as our blueprint.
+- Vocabulary Size (vocab_size): 32,000 tokens
+- Model Dimension (d_model): 4096
+- Number of Hidden Layers (num_hidden_layers): 32
+- Feed-Forward Intermediate Size (ffn_intermediate_size): 11008
+- Number of Attention Heads (num_attention_heads): 32
+The bulk of the parameters reside in the stack of 32 identical layers.
+"""
+TIED = """GPT-2 small has 124M parameters.
+
+| Component | Value |
+|---|---|
+| Token embedding (tied with LM head) | 38.6 M |
+| Positional embedding | 0.79 M |
+| 12 blocks of attention | 28.3 M |
+| 12 blocks of FFN | 56.6 M |
+| Total | 124.4 M |
+"""
+
+
 def wrong(text: str) -> list[str]:
     return [claim.text for claim in audit(text.encode(), name="x.md").wrong]
 
@@ -66,6 +86,8 @@ def wrong(text: str) -> list[str]:
         (CARD, "16 attention heads.", "36 attention heads.", "36"),
         (CARD, "with 16 attention heads\n", "with 76 attention heads\n", "76"),
         (T5, "| 768 | 64 |", "| 768 | 68 |", "68"),
+        (LLAMA, "stack of 32", "stack of 72", "72"),
+        (TIED, "38.6 M", "78.6 M", "78.6 M"),
         (ROBERTA, "355 million", "305 million", "305 million"),
         (CARDS, "24 layers", "23 layers", "23 layers"),
     ],
@@ -89,6 +111,10 @@ def test_the_one_that_is_not_the_models_is_wrong(text: str, right: str, slip: st
         CARD.replace("16 attention heads.", "8 attention heads."),
         CARD.replace("16 attention heads\n", "16 attention heads\n- 12-layer draft with 18 attention heads\n"),
         CARD + "We froze the first 20 layers.\n",
+        LLAMA.replace("in the stack of 32 identical", "in all 31 middle"),
+        LLAMA.replace("the stack of 32 identical", "a stack of 30 more"),
+        LLAMA + "All 3 layers of the classifier are new.\n",
+        TIED.replace("38.6 M", "77.2 M").replace("tied with", "and"),
         CARD + "Its draft model has 24 layers and 6 attention heads.\n",
         ROBERTA.replace("RoBERTa-large is a model for English", "RoBERTa-large and RoBERTa-base are models for English"),
         ROBERTA + " With 125 million parameters, the base model is smaller.",

@@ -183,7 +183,11 @@ def _cell_label(scene: Scene, statement: Sequence[Token], index: int) -> str:
     """Return the first cell of a table's row."""
     line = scene.lines[statement[index].line].text
     cells = [cell for cell in line[: statement[index].start].split("|") if cell.strip()]
-    return f"{cells[0]}:" if cells else ""
+    return f"{_TIED.sub(' ', cells[0])}:" if cells else ""
+
+
+_TIED = re.compile(r"\(\W*(?:weight[- ]?)?(?:tied|shared) (?:with|to|by)[^()]*\)", re.IGNORECASE)
+"""A remark by which a table is one of another place too, and no less or more."""
 
 
 def is_plain_label(label: str) -> bool:

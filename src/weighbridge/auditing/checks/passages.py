@@ -107,7 +107,7 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
     ]
     alone = len(values_of(said.models[0], size.word)) == 1
     again = alone and is_said_again(scene, said.line, size, [(other.line, other.size) for other in same])
-    again = again or (alone and is_said_in_both(said, passage))
+    again = again or (alone and is_said_in_both(said, passage)) or _is_of_all(text, said, same, kinds)
     if same and not right_behind and _unsaid_size(said, same) is None and not again:
         return False  # two numbers of layers: one of them is of something else
     first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)
@@ -120,6 +120,16 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
         and len({other.size.word for other in passage if other.own}) <= AGREED_FIELDS
     )
     return not (OTHERWISE.search(_IN_EACH.sub(" ", around)) or _UNLIKE.search(lead) or built)
+
+
+def _is_of_all(text: str, said: SaidSize, same: Sequence[SaidSize], kinds: Collection[str]) -> bool:
+    """Tell whether words speak of all layers, or of their stack, and of the model's number but for one digit: ``the stack of 72 identical layers``."""
+    of_all = said.size.word == "layers" and _ALL.search(text, 0, said.size.first) is not None
+    slips = all(is_slip(str(said.size.value), str(other.size.value)) for other in same)
+    return of_all and slips and len(set(kinds) - {"layers"}) > AGREED_FIELDS
+
+
+_ALL = re.compile(r"\b(?:all|(?:the|a) stack of|stacked)\s$", re.IGNORECASE)
 
 
 def _is_mistyped_length(said: SaidSize) -> bool:

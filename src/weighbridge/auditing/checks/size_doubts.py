@@ -33,6 +33,8 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     place = min(size.label.start, size.token.start) if size.label.line == size.token.line else size.token.start
     if goes_on_elsewhere(scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ()), place):
         return False
+    if _OF_ANOTHER.match(scene.lines[size.token.line].text, size.token.end):
+        return False  # ``all 3 layers of the classifier``
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
@@ -77,10 +79,16 @@ def _speaks_of_own(text: str) -> bool:
     return _OWN.search(text) is not None
 
 
+_OF_ANOTHER = re.compile(
+    r"[ -](?:layers?|blocks?|heads?|hidden units) (?:of|in) (?:the|its|our|my|an?) (?!(?:pre-?trained |main |whole |full |original |base |large )?"
+    r"(?:model|network|encoder|decoder|transformer|stack|architecture|backbone|bert|gpt|llama|t5|vit))[a-z]",
+    re.IGNORECASE,
+)
+"""Behind a number, what says that something else has so many."""
 _IS_ONE = re.compile(r"an? ", re.IGNORECASE)
 """``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
 _OWN = re.compile(
-    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*(?! details\b))\b|自己|我们的|简化|从零|实现",
+    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*(?! details\b))\b|自己|我们的|简化|从零|实现",
     re.IGNORECASE,
 )
 
