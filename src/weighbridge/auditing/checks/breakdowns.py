@@ -27,7 +27,7 @@ _MOST_TIMES = 256
 class _Row(NamedTuple):
     """A row's count and its share, if it has one, with their cells."""
 
-    count: int
+    number: int
     cell: Cell
     share: Fraction | None
     beside: Cell | None
@@ -44,7 +44,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
         rows = _rows(table)
         if not _LEAST_ROWS <= len(rows) <= _MOST_ROWS:
             continue
-        counts = [row.count for row in rows]
+        counts = [row.number for row in rows]
         slip: tuple[int, int] | None = None
         if not _closes(counts, times):
             slip = _slip(rows, times, held)
@@ -56,7 +56,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
 
 def _slip(rows: Sequence[_Row], times: Collection[int], held: Mapping[str, ReferenceCounts]) -> tuple[int, int] | None:
     """Return the one row that is not what it is meant to be, and that; of several that may be, the one that its share refutes, or that would be the model's."""
-    counts = [row.count for row in rows]
+    counts = [row.number for row in rows]
     follows = _follow(counts, times)[1]
     if not follows:
         return None  # as in most tables
@@ -75,10 +75,10 @@ def _is_models(held: Mapping[str, ReferenceCounts], count: int) -> bool:
 
 def _is_by_shares(rows: Sequence[_Row], place: int, value: int) -> bool:
     """Tell whether the shares beside the counts, if there are any, allow that one row is meant to be another number, and refute it as it is."""
-    total = value if place == len(rows) - 1 else rows[-1].count
+    total = value if place == len(rows) - 1 else rows[-1].number
     if rows[place].share is None:
         return False
-    return _is_share(rows[place], value, total) and not _is_share(rows[place], rows[place].count, total)
+    return _is_share(rows[place], value, total) and not _is_share(rows[place], rows[place].number, total)
 
 
 def _rows(table: Table) -> list[_Row]:
@@ -95,7 +95,9 @@ def _rows(table: Table) -> list[_Row]:
     )
     beside = next((i for i in range(1, width) if i != place and i < len(heads) and _OF_SHARES.search(heads[i])), None)
     found: list[_Row] = []
-    for row in table.rows if place is not None else ():
+    if place is None:
+        return found
+    for row in table.rows:
         match = _COUNT.fullmatch(row.cells[place].text) if place < len(row.cells) else None
         if match is None:
             continue
@@ -183,12 +185,12 @@ def _candidates(counts: Sequence[int], place: int, times: Collection[int]) -> se
 def _claims(scene: Scene, rows: Sequence[_Row], counts: Sequence[int], slip: tuple[int, int] | None) -> Iterator[Claim]:
     """Yield the claims of a breakdown whose counts are known, and of the shares of its total beside them."""
     for place, row in enumerate(rows):
-        token = Token("num", row.cell.text, row.cell.line, row.cell.start, row.cell.end, Fraction(row.count))
+        token = Token("num", row.cell.text, row.cell.line, row.cell.start, row.cell.end, Fraction(row.number))
         right = counts[place]
         wrong = slip is not None and slip[0] == place
-        direction = mark("should be {right} ({number} too high)") if row.count > right else mark("should be {right} ({number} too low)")
-        reason = because(direction, right=right, number=abs(row.count - right)) if wrong else because(mark("the rows of the table add up"))
-        facts: dict[str, object] = {"value": row.count, "expected": right, "difference": row.count - right, "reason": reason}
+        direction = mark("should be {right} ({number} too high)") if row.number > right else mark("should be {right} ({number} too low)")
+        reason = because(direction, right=right, number=abs(row.number - right)) if wrong else because(mark("the rows of the table add up"))
+        facts: dict[str, object] = {"value": row.number, "expected": right, "difference": row.number - right, "reason": reason}
         yield claim(scene.lines, token, token, "arithmetic", "wrong" if wrong else "exact", **facts)
     total = counts[-1]
     shared = [(row, count) for row, count in zip(rows, counts, strict=True) if row.share is not None and row.beside is not None]
@@ -217,4 +219,4 @@ def _places(row: _Row) -> int:
 
 def _is_share(row: _Row, count: int, total: int) -> bool:
     assert row.share is not None
-    return abs(row.share - Fraction(100 * count, total)) * 10 ** _places(row) <= 1
+    return bool(abs(row.share - Fraction(100 * count, total)) * 10 ** _places(row) <= 1)

@@ -22,14 +22,10 @@ _FILLERS = re.compile(
     r"parameters?|params?|\bha[sv]e?\b|\bis\b|\bare\b|\bof\b|\bwith\b|\ba\b|\btotal\b|\bcounts?\b|\babout\b|\bnumber\b|\bthe\b|\bin\b|\blayers?\b|\bblock\b|"
     r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\bholds?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b|\bone\b|\beach\b|\bevery\b|\bsingle\b|\ban\b"
 )
-
 _MODEL_WORDS = re.compile(r"bert|base|large|model|chinese|uncased|cased|模型|整个|全部|whole|entire|full")
-
 _SHAPE = re.compile(r"[(（]\s?\d[\d,]*(?: ?[×x*] ?\d[\d,]*)+\s?[)）]")
 """The shape of a table behind its name: ``the embedding matrix (50257 × 768) holds``."""
-
 _BREAKS = frozenset("。；;!?！？|")
-
 _COUNTED = frozenset("k m b bn mn million billion thousand 万 亿 千万 百万 十亿 kb mb 千".split())
 
 
@@ -175,7 +171,6 @@ def _words_before(scene: Scene, statement: Sequence[Token], index: int) -> str:
 
 
 _LABEL = 160
-
 """Characters in front of a number that may be its label."""
 
 

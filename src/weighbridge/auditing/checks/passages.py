@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.said_again import is_said_again, is_said_in_both
 from weighbridge.auditing.checks.said_sizes import SaidSize, passages
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
 from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
@@ -91,7 +91,12 @@ _LIST_GOES_ON = re.compile(
 def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: Collection[str]) -> bool:
     """Tell whether a size is said of the model itself: no words of its clause, or beside the name, make it another's."""
     size, text = said.size, scene.lines[said.line].text
-    if size.value <= 1 or is_of_their_own(scene, said.line) or (size.word == "positions" and not _is_mistyped_length(said)):
+    if (
+        size.value <= 1
+        or belongs_to_a_part(text, size.end)
+        or is_of_their_own(scene, said.line)
+        or (size.word == "positions" and not _is_mistyped_length(said))
+    ):
         return False
     if _SETTING.search(text, 0, size.start) and not _is_mistyped_setting(said, kinds):
         return False

@@ -33,7 +33,7 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     place = min(size.label.start, size.token.start) if size.label.line == size.token.line else size.token.start
     if goes_on_elsewhere(scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ()), place):
         return False
-    if _OF_ANOTHER.match(scene.lines[size.token.line].text, size.token.end):
+    if belongs_to_a_part(scene.lines[size.token.line].text, size.token.end):
         return False  # ``all 3 layers of the classifier``
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
@@ -66,6 +66,11 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if judged.right in used:
         return True
     return bool(near) or agreed >= 2
+
+
+def belongs_to_a_part(text: str, end: int) -> bool:
+    """Tell whether words behind a number say that something else than the model has so many: ``3 layers of the classifier``."""
+    return _OF_ANOTHER.match(text, end) is not None
 
 
 def is_of_their_own(scene: Scene, line: int) -> bool:
