@@ -64,6 +64,12 @@ LLAMA = """Let us take Llama 2 7B as our blueprint.
 - Number of Attention Heads (num_attention_heads): 32
 The bulk of the parameters reside in the stack of 32 identical layers.
 """
+PARAMS = """Params | n_layers | d_model | n_heads | d_head
+---|---|---|---|---
+Pythia-70M | 6 | 512 | 8 | 64
+Pythia-160M | 12 | 768 | 12 | 64
+Pythia-410M | 24 | 1024 | 16 | 64
+"""
 TIED = """GPT-2 small has 124M parameters.
 
 | Component | Value |
@@ -87,6 +93,8 @@ def wrong(text: str) -> list[str]:
         (CARD, "with 16 attention heads\n", "with 76 attention heads\n", "76"),
         (T5, "| 768 | 64 |", "| 768 | 68 |", "68"),
         (LLAMA, "stack of 32", "stack of 72", "72"),
+        (PARAMS, "| 512 |", "| 812 |", "812"),
+        (PARAMS, "| 1024 |", "| 1054 |", "1054"),
         (TIED, "38.6 M", "78.6 M", "78.6 M"),
         (ROBERTA, "355 million", "305 million", "305 million"),
         (CARDS, "24 layers", "23 layers", "23 layers"),
@@ -107,6 +115,10 @@ def test_the_one_that_is_not_the_models_is_wrong(text: str, right: str, slip: st
         PRINTED.replace("GPT2Model", "GPT2ForSequenceClassification") + "  (score): Linear(in_features=768, out_features=3, bias=False)\n",
         PRINTED.replace("LayerNorm((768,)", "LayerNorm((64,)", 1),
         LABELS,
+        PARAMS.replace("Pythia-70M | 6 | 512", "Ours-70M | 6 | 576"),
+        PARAMS.replace("Pythia-70M | 6 | 512", "about 70M | 6 | 576"),
+        "Falcon-7B\n\nParameters\n7B\nAttention Heads\n71\nKey-Value Heads\n1\nHidden Dimension Size\n4,544\nNumber of Layers\n32\n",
+        "| Model | Vocabulary(K) | Backbone #Params(M) |\n|---|---|---|\n| RoBERTa-large | 50 | 304 |\n| DeBERTa-v3-large | 128 | 304 |",
         LABELS.replace("out_features=3,", "out_features=12,"),
         CARD.replace("16 attention heads.", "8 attention heads."),
         CARD.replace("16 attention heads\n", "16 attention heads\n- 12-layer draft with 18 attention heads\n"),

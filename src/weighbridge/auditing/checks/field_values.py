@@ -58,8 +58,16 @@ def main_values(model: ModelValue) -> Mapping[str, int]:
     sizes = vars(model.description.sizes) if model.description is not None else {}
     found = {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
     found |= _layers_by_kind(model, found.get("layers")) if "experts" in found else {}
+    if has_one_key(model):
+        found["kv_heads"] = 1
     lengths = published_lengths(model.source)
     return {"positions": lengths[0], **found} if lengths else found
+
+
+def has_one_key(model: ModelValue) -> bool:
+    """Tell whether all heads of a model read one key and value, whatever number of such heads its config states: Falcon-7B's."""
+    raw = model.description.raw if model.description is not None else {}
+    return bool(raw.get("multi_query")) and not raw.get("new_decoder_architecture")
 
 
 LAYER_KINDS = ("moe_layers", "dense_layers")
@@ -96,6 +104,7 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
         found["layers"].add(encoder + decoder)
     if "conv_bias" in sizes:  # ``wav2vec2-base has 7 layers`` is true of the convolutions that turn the wave into frames
         found["layers"].add(len({match[1] for row in list_rows(model.tree) if (match := _CONVOLUTION.search(row.name)) is not None}))
+    found["kv_heads"] |= {1} if has_one_key(model) else set()
     dense, layers = sizes.get("dense"), sizes.get("layers")
     if type(dense) is int and isinstance(layers, int):
         found["layers"] |= {dense, layers - dense, layers + 1}

@@ -95,6 +95,8 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
                 yield from held
             elif kind == "part":
                 yield from part_claims(scene, cell, subject, head, [other for other in judged if other[0] is row and other[2] == "total"])
+            elif kind == "vocab" and _IN_THOUSANDS.search(head):
+                continue
             elif kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=id(subject) in sure)
                 if kind == "heads" and (keys := _KV.search(cell.text)) is not None and (_KV_HEAD.search(head) or keys[2]):
@@ -177,6 +179,10 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
             continue
         if any(words_of(model).get(size.word) == size.value for model in found.models):
             yield claim(scene.lines, size.token, size.token, "configuration", "exact", value=size.value, expected=size.value, difference=0)
+
+
+_IN_THOUSANDS = re.compile(r"[(（\[]\s?k\s?[)）\]]", re.IGNORECASE)
+"""The head of a column whose figures are of so many thousands, and rounded to them."""
 
 
 def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, sure: bool) -> Iterator[Claim]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.auditing.checks.field_values import has_one_key
 from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Claim, Line
@@ -161,6 +162,8 @@ def words_of(model: ModelValue) -> Mapping[str, int]:
         return {}
     values = vars(model.description.sizes)
     sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim", "kv_heads") if isinstance(values.get(word), int)}
+    if has_one_key(model):
+        sizes["kv_heads"] = 1
     return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
 
 

@@ -115,8 +115,8 @@ def families_of(scene: Scene, table: Table) -> list[str]:
 
 
 def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequence[str]) -> Subject | None:
-    for cell, kind in zip(row.cells[:3], kinds, strict=False):
-        if kind in ("", "other") and re.search(r"[A-Za-z\u4e00-\u9fff]", cell.text):
+    for place, (cell, kind) in enumerate(zip(row.cells[:3], kinds, strict=False)):
+        if (kind in ("", "other") or (not place and _CALLED.match(cell.text))) and re.search(r"[A-Za-z\u4e00-\u9fff]", cell.text):
             found = named_in_cell(scene, cell.text, families)
             if found is not None:
                 return found
@@ -127,6 +127,10 @@ def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequenc
     if kinds[0] == "total" or re.fullmatch(r"[\d.]+\s*[MB]", lead, re.IGNORECASE):
         return member_of(scene, re.sub(r"[^\w.]", "", lead), families, firm=False) or _by_size(scene, row, kinds)
     return None
+
+
+_CALLED = re.compile(r"[\s*`\[]*[A-Za-z]{3}")
+"""A first cell that begins with a name, whatever its column is called: ``Pythia-70M`` under ``Params``."""
 
 
 def _by_size(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
