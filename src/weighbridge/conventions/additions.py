@@ -62,6 +62,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
     if statistics is not None:
         yield Addition("statistics", statistics, 1, common=True)
     yield from _key_biases(atoms)
+    yield from _pooler(atoms)
     if main:
         yield from _position_ids(atoms)
         yield from _labels(atoms, statistics)
@@ -69,7 +70,6 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _images(atoms)
         yield from _scales(atoms)
         yield from _packed_layers(atoms)
-        yield from _pooler(atoms)
         yield from _dense_layers(atoms)
 
 
@@ -158,7 +158,7 @@ def _packed_layers(atoms: Sequence[Atom]) -> Iterator[Addition]:
 
 
 def _pooler(atoms: Sequence[Atom]) -> Iterator[Addition]:
-    """Yield a pooler like BERT's for an encoder that has none: KerasHub gives ELECTRA one."""
+    """Yield a pooler like BERT's for an encoder that has none: KerasHub gives ELECTRA one, the files of XLM-R hold one beside the head for masked words."""
     table = next((atom for atom in atoms if atom.component == "position" and atom.rows), None)
     encoder = any(atom.component == "type" for atom in atoms) and not any(atom.component == "pooler" for atom in atoms)
     hidden = next((atom.total for atom in atoms if atom.component == "layer_norm" and atom.role == "gain" and atom.copies == 1), 0)

@@ -1,6 +1,6 @@
 """What a published file, or another library's class of the same model, holds beside the reference library's: a few model types, each looked into.
 
-Source: the header of the file of Phi-4-multimodal (5,574,460,384 elements); keras_hub 0.32.0, models/{gemma3n,mobilenetv5,t5gemma2}; mteb 2.26.24, which took its figures from headers of files.
+Source: the header of the file of Phi-4-multimodal (5,574,460,384 elements); keras_hub 0.32.0, models/{gemma3n,mobilenetv5,t5gemma2}; mteb 2.26.24 and the Hub's ``safetensors.total``, which are taken from headers of files.
 """
 
 from __future__ import annotations
@@ -63,12 +63,24 @@ def speecht5(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
     yield (Piece(mark("fixed positions"), (600 + 1876) * width),)
 
 
+def qwen3_5(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
+    """Yield the layer for multi-token prediction that every file of Qwen3.5 and 3.6 holds: a layer with full attention, a map of two states into one, three norms."""
+    inside = [atom for atom in atoms if ".language_model.layers" in atom.path]
+    full = next((atom.layer for atom in inside if ".self_attn." in atom.path), None)
+    width = next((atom.each for atom in atoms if atom.path.endswith("language_model.norm")), 0)
+    if full is not None and width:
+        layer = sum(atom.each for atom in inside if atom.layer == full)
+        yield (Piece(mark("a layer for multi-token prediction, its tables shared"), layer + 2 * width * width + 3 * width),)
+
+
 TYPES: dict[str, Callable[[Sequence[Atom]], Iterator[tuple[Piece, ...]]]] = {
     "gemma3n": gemma3n,
     "t5gemma2": t5gemma2,
     "phi4_multimodal": phi4_multimodal,
     "qwen2_5_omni": qwen2_5_omni,
     "speecht5": speecht5,
+    "qwen3_5": qwen3_5,
+    "qwen3_5_moe": qwen3_5,
 }
 """By model type."""
 
