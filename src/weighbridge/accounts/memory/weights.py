@@ -11,7 +11,6 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.fold import pieces
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -282,8 +281,8 @@ def packed_bytes(shape: tuple[Size, ...], scheme: str) -> int:
     >>> packed_bytes((8, 256, 128), "fp8")
     262176
     """
-    *many, outputs, inputs = shape
-    return elements(many) * SCHEMES[scheme].packed(as_int(outputs), as_int(inputs))
+    *many, outputs, inputs = shape  # whole columns too: every scheme only adds, multiplies and divides
+    return elements(many) * SCHEMES[scheme].packed(outputs, inputs)  # type: ignore[arg-type]
 
 
 def is_packed(entry: OwnedTensor, scheme: str) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.accounts.memory.weights import SCHEMES, bits, file_bytes, weight_bytes
+from weighbridge.columns import measure, memory
 from weighbridge.core.errors import UsageError
 from weighbridge.core.parts import linear
 from weighbridge.core.tree import Part, Tensor
@@ -118,6 +119,22 @@ def test_only_matrices_of_layers_are_packed() -> None:
     assert weight_bytes(tree, "float32") == 4 * (2 * (128 * 256 + 128 + 8 * 256) + 50 * 256)
     with pytest.raises(UsageError, match=r"^quantization: expected one of"):
         weight_bytes(tree, "bfloat16", "q9")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_whole_columns_are_packed_as_each_config_is(scheme: str) -> None:
+    sizes = {
+        "hidden_size": [64, 192, 4096],
+        "num_hidden_layers": [1, 3, 80],
+        "intermediate_size": [128, 448, 11008],
+        "vocab_size": [100, 999, 32000],
+    }
+    heads = {"num_attention_heads": 1, "num_key_value_heads": 1}
+    found = measure("llama", {**sizes, **heads}, {"bytes": memory(dtype="bfloat16", quantization=scheme)})["bytes"]
+    for row, total in enumerate(found):
+        config = {"model_type": "llama", **heads, **{key: values[row] for key, values in sizes.items()}}
+        one = model(config, "LlamaModel").memory(dtype="bfloat16", quantization=scheme)
+        assert one.weights + one.buffers == total
 
 
 @pytest.mark.parametrize(("dtype", "width"), [("float32", 32), ("bfloat16", 16), ("float16", 16)])
