@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Opened
-from tests.browser.test_pages import PAGES, assert_fits
+from tests.browser.test_pages import PAGES, WIDTHS, assert_fits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -33,23 +33,26 @@ LIT = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", PAGES)
-def test_every_control_is_seen_in_forced_colours(opened: Opened, name: str, width: int) -> None:
-    with opened(PAGES[name], width=width, forced_colors="active", expected=("404",) if name == "failed" else ()) as (page, _):
-        assert page.evaluate("matchMedia('(forced-colors: active)').matches")
-        assert page.evaluate(UNSEEN) == []
-        assert_fits(page)
+def test_every_control_is_seen_in_forced_colours(opened: Opened, name: str) -> None:
+    """Loaded on a phone, which is then turned into a desktop."""
+    with opened(PAGES[name], width=WIDTHS[0], forced_colors="active", expected=("404",) if name == "failed" else ()) as (page, _):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+            assert page.evaluate("matchMedia('(forced-colors: active)').matches")
+            assert page.evaluate(UNSEEN) == [], width
+            assert_fits(page)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_walked_by_keyboard(opened: Opened, name: str, width: int) -> None:
-    """Each stop of the Tab key is seen, each comes once, and the last lets go of the page."""
-    with opened(PAGES[name], width=width, expected=("404",) if name == "failed" else ()) as (page, _):
-        stops = walk(page)
-        assert len(stops) >= 3
-        assert [html for lit, html in stops if not lit] == []
+def test_every_page_is_walked_by_keyboard(opened: Opened, name: str) -> None:
+    """Each stop of the Tab key is seen, each comes once, and the last lets go of the page; then again on a desktop."""
+    with opened(PAGES[name], width=WIDTHS[0], expected=("404",) if name == "failed" else ()) as (page, _):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+            stops = walk(page)
+            assert len(stops) >= 3, width
+            assert [html for lit, html in stops if not lit] == [], width
 
 
 def test_a_stop_that_is_not_seen_is_found(opened: Opened) -> None:

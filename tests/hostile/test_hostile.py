@@ -31,7 +31,7 @@ SHOWN = {
 
 @cache
 def files_made() -> list[checkpoints.HostileFile]:
-    """Return the hostile files; making the archives among them takes seconds, so it is done once."""
+    """Return the hostile files; the archives among them are made where they are written, for that takes seconds."""
     return list(checkpoints.hostile_files())
 
 
