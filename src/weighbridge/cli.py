@@ -72,8 +72,11 @@ def entry() -> None:
     if waits:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     code = main()
-    if sys.stderr is not None:
-        sys.stderr.flush()
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:  # a full disk: nobody can be told, and the code says it
+        pass
     os._exit(code)
 
 

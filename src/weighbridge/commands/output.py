@@ -201,7 +201,10 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
     text = error_text(error, lang)
     if isinstance(error, SourceError) and not error.suggestions:
         text = _or_command(error.source, words, text, lang)
-    print(f"weigh: {_shorten(escape_invisible(text))}", file=sys.stderr)
+    try:
+        print(f"weigh: {_shorten(escape_invisible(text))}", file=sys.stderr)
+    except OSError:  # a full disk: nobody can be told, and the exit code says it
+        return
 
 
 def say_interrupted(words: list[str]) -> None:

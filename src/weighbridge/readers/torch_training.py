@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from weighbridge.core.messages import Text
 from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_storages import View, shape_of
-from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, is_optimizer, is_plain, walk_object
+from weighbridge.readers.torch_walk import ATTRIBUTE, TRAINING, FoundTensor, Kind, is_optimizer, is_plain, walk_object
 
 MODELS = (
     "state_dict",
@@ -188,9 +188,10 @@ class _Level(NamedTuple):
 
 def _level(node: object, found: list[FoundTensor], depth: int) -> _Level:
     nodes = {key: value for key, value, _ in walk_object(node)}
-    held = {one.path[depth] for one in found if len(one.path) > depth + 1}
-    bare = {one.path[depth] for one in found if len(one.path) == depth + 1} - held
-    model = {one.path[depth] for one in found if len(one.path) > depth + 1 and one.kind.note != TRAINING}
+    own = {one.path[depth] for one in found if len(one.path) == depth + 1}  # tensors, which may have attributes such as a table of scales
+    held = {one.path[depth] for one in found if len(one.path) > depth + 1 and (one.kind.note != ATTRIBUTE or one.path[depth] not in own)}
+    bare = own - held
+    model = {one.path[depth] for one in found if len(one.path) > depth + 1 and one.kind.note != TRAINING} & held
     training = {key for key in held if key not in model or is_training(key)} | {key for key in bare if _STATE.fullmatch(_snake_case(key))}
     if not (held | bare) - training and len(averages := sorted(model & held)) == 1:
         training -= set(averages)

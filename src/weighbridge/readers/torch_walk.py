@@ -40,6 +40,7 @@ class Kind(NamedTuple):
 UNKNOWN = Kind()
 TRAINING = "state of the training"
 OPTIMIZER = Kind(True, TRAINING)
+ATTRIBUTE = "attribute of a tensor"
 
 
 class FoundTensor(NamedTuple):
@@ -79,7 +80,7 @@ def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[FoundT
         view = _tensor(node)
         if view is not None:
             yield FoundTensor(_path(place), view, kind if view.parameter is None or kind.note else Kind(not view.parameter))
-            node, kind = view.attributes, Kind(True, "attribute of a tensor")
+            node, kind = view.attributes, Kind(True, ATTRIBUTE)
         if not node or id(node) in around or id(node) in once:
             continue
         around.add(id(node))
@@ -170,7 +171,13 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry
             name = _piece_of_name(key, 0)
             yield name, value, Kind(name in held) if scripted and isinstance(value, View) else kind
         yield from ((key, value, kind) for key, value in _items(node.items))
-        yield from ((key, value, kind) for key, value, _ in walk_object(node.args))
+        args = node.args[0] if _is_tuple_of_a_class(node) else node.args
+        yield from ((key, value, kind) for key, value, _ in walk_object(args))
+
+
+def _is_tuple_of_a_class(node: Stub) -> bool:
+    """Tell whether an object is a tuple of a class of the user's own, which is made from one tuple of what is in it."""
+    return isinstance(node.args, list | tuple) and len(node.args) == 1 and type(node.args[0]) is tuple
 
 
 def _state(node: Stub) -> dict[Any, Any]:

@@ -43,6 +43,8 @@ def test_a_character_that_cannot_be_written_gets_a_plain_form(encoding: str) -> 
     ("line", "code", "message"),
     [
         ("$WEIGH bert-tiny > /dev/full", 2, "standard output cannot be written: No space left on device"),
+        ("$WEIGH bert-tiny > /dev/full 2> /dev/full", 2, ""),
+        ("$WEIGH nope 2> /dev/full", 2, ""),
         ("$WEIGH bert-tiny >&-", 0, ""),
         ("$WEIGH nope 2>&-", 2, ""),
         ("$WEIGH - <&-", 2, "standard input is closed"),

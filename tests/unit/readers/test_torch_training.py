@@ -170,6 +170,21 @@ def test_a_quantized_tensor_is_the_weight_it_stands_for() -> None:
     assert listing.notes == ("quantized weights (torch) are listed as the matrices they stand for, their scales as buffers",)
 
 
+@pytest.mark.parametrize("outer", [None, "state_dict"])
+def test_a_tensor_with_tables_of_scales_keeps_its_name_where_it_is_alone(outer: str | None) -> None:
+    quantized = tensor(3, 2)._replace(attributes={"scales": tensor(3, key="s"), "zeros": tensor(3, key="z")})
+    held = {"fc.weight": quantized}
+    listing = listing_of(held if outer is None else {outer: held, "epoch": 1}, {})
+    assert [tensor.name for tensor in listing.tensors] == ["fc.weight", "fc.weight.scales", "fc.weight.zeros"]
+    assert tally_of(as_model(listing, "x")).unique == 6
+
+
+def test_what_a_tuple_of_a_class_holds_is_numbered_once() -> None:
+    pair = (tensor(2), tensor(3, key="b"))
+    listing = listing_of({"a": Stub(Global("mine", "Pair"), (pair,)), "n": Stub(Global("mine", "Named"), pair)}, {})
+    assert [tensor.name for tensor in listing.tensors] == ["a.0", "a.1", "n.0", "n.1"]
+
+
 def test_equal_names_are_told_apart() -> None:
     assert [one.name for one in listing_of({"a.b": tensor(1), "a": {"b": tensor(2)}, 1: tensor(3), "1": tensor(4)}, {}).tensors] == [
         "a.b",
