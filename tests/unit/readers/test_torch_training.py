@@ -185,6 +185,19 @@ def test_what_a_tuple_of_a_class_holds_is_numbered_once() -> None:
     assert [tensor.name for tensor in listing.tensors] == ["a.0", "a.1", "n.0", "n.1"]
 
 
+def test_a_config_object_of_omegaconf_beside_the_model_is_no_reason_to_refuse() -> None:
+    """As in pesto's checkpoint: objects of a library that is not there, each of which knows its parent."""
+    config, inner = (Stub(Global("omegaconf.dictconfig", "DictConfig"), ()) for _ in range(2))
+    number = Stub(Global("omegaconf.nodes", "AnyNode"), ())
+    any_type = Global("typing", "Any")
+    number.state = {"_metadata": {"ref_type": any_type, "key": "dim"}, "_parent": inner, "_val": 4}
+    inner.state = {"_metadata": {"ref_type": any_type, "key": "model"}, "_parent": config, "_content": {"dim": number}}
+    config.state = {"_metadata": {"ref_type": any_type, "key": None}, "_parent": None, "_content": {"model": inner}}
+    listing = listing_of({"hparams": config, "hcqt_params": inner, "state_dict": STATE}, {})
+    assert [tensor.name for tensor in listing.tensors] == ["0.weight", "0.bias"]
+    assert tally_of(as_model(listing, "x")).unique == 72
+
+
 def test_equal_names_are_told_apart() -> None:
     assert [one.name for one in listing_of({"a.b": tensor(1), "a": {"b": tensor(2)}, 1: tensor(3), "1": tensor(4)}, {}).tensors] == [
         "a.b",
