@@ -171,13 +171,13 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry
             name = _piece_of_name(key, 0)
             yield name, value, Kind(name in held) if scripted and isinstance(value, View) else kind
         yield from ((key, value, kind) for key, value in _items(node.items))
-        args = node.args[0] if _is_tuple_of_a_class(node) else node.args
-        yield from ((key, value, kind) for key, value, _ in walk_object(args))
+        yield from ((key, value, kind) for key, value, _ in walk_object(_arguments(node)))
 
 
-def _is_tuple_of_a_class(node: Stub) -> bool:
-    """Tell whether an object is a tuple of a class of the user's own, which is made from one tuple of what is in it."""
-    return isinstance(node.args, list | tuple) and len(node.args) == 1 and type(node.args[0]) is tuple
+def _arguments(node: Stub) -> object:
+    """Return what an object is made from; of a tuple of a class of the user's own, which is made from one tuple, what is in that."""
+    args = node.args
+    return args[0] if isinstance(args, list | tuple) and len(args) == 1 and type(args[0]) is tuple else args
 
 
 def _state(node: Stub) -> dict[Any, Any]:
