@@ -114,7 +114,7 @@ def _refuse_division(pair: str, fields: tuple[Field, ...], sizes: Config, path: 
 
 
 def _refuse_token(pair: str, sizes: Config, raw: Mapping[str, Any], path: str) -> None:
-    usual = pair.partition("=")[2]
+    usual = "" if path else pair.partition("=")[2]  # an outer class may make its sub-config without that default
     token = raw.get("pad_token_id", int(usual) if usual else None)
     vocab = vars(sizes).get("vocab")
     if type(token) is int and type(vocab) is int and not -vocab <= token < vocab:

@@ -168,3 +168,12 @@ def test_labels_of_timms_configs_are_as_many_as_they_say_whatever_names_there_ar
     raw = {"model_type": "timm_wrapper", "architecture": "resnet18", "num_classes": 9, "label_names": ["a", "b"], "num_labels": 3}
     rows = {row.name: row.shape for row in weighbridge.model(raw, "TimmWrapperForImageClassification").tensors()}
     assert rows["timm_model.fc.weight"] == (9, 512)
+
+
+def test_beits_segmentation_takes_its_four_layers_by_name() -> None:
+    """BeitForSemanticSegmentation of transformers 5.23.0, built on the meta device of ZoeDepth's default backbone and of a small one."""
+    assert weighbridge.model({"model_type": "zoedepth"}, "BeitForSemanticSegmentation").count().unique == 439_533_060
+    small = {"model_type": "beit", "num_hidden_layers": 4, "out_features": ["stage1", "stage2", "stage3", "stage4"]}
+    assert weighbridge.model(small, "BeitForSemanticSegmentation").count().unique == 105_647_876
+    with pytest.raises(ConfigError, match="segmentation needs four layers"):
+        weighbridge.model({**small, "out_features": ["stage1", "stage2"]}, "BeitForSemanticSegmentation")

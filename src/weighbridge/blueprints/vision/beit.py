@@ -45,7 +45,8 @@ def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple
         choice("scaled", "layer_scale_init_value", 0.1, read=has_layer_scale),
         switch("mean", "use_mean_pooling", True),
         switch("pooled", "add_pooling_layer", pooled, report_default=False),
-        choice("indices", "segmentation_indices", indices, "out_indices"),
+        choice("features", "out_features", None, report_default=False),
+        choice("indices", "segmentation_indices", indices or (lambda c: c.features), "out_indices"),
         *MAPS,
     )
 
