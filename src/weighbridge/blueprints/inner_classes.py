@@ -119,6 +119,7 @@ def _like_both_halves(c: Config) -> dict[str, Any]:
 
 HANDED_DOWN: dict[tuple[str, str], Callable[[Config], dict[str, Any]]] = {
     ("blip", "text_config"): _like_vision,
+    ("blt", "global_config"): lambda c: {"encoder_cross_output_size": c.encoder.hidden * c.across if c.projected else None},
     ("blip-2", "qformer_config"): _like_vision,
     ("clap", "audio_config"): _like_both_halves,
     ("clap", "text_config"): _like_both_halves,
