@@ -50,4 +50,4 @@ def test_a_class_that_no_sub_config_builds_is_refused() -> None:
 def test_what_the_bytes_bring_into_blts_large_model_follows_from_the_encoder_around_it() -> None:
     """BltGlobalTransformer of transformers 5.23.0, built on the meta device from the global_config of such a BltConfig."""
     raw = {"model_type": "blt", "encoder_config": {"hidden_size": 8, "num_attention_heads": 1}, "global_config": {"num_hidden_layers": 1}}
-    assert weighbridge.model(raw, "BltGlobalTransformer").count().unique == 51_417_088
+    assert model(raw, "BltGlobalTransformer").count().unique == 51_417_088
