@@ -110,7 +110,8 @@ def _refused_lists(cls: Any) -> Iterator[str]:
         )
         if not usual or _is_refused(cls, key, usual):
             continue
-        if "validate_layer_type" in _is_refused(cls, key, ["nothing of the kind", *usual[1:]]):
+        own = cls.validate_layer_type is not _live_base().validate_layer_type  # which knows other kinds
+        if not own and "validate_layer_type" in _is_refused(cls, key, ["nothing of the kind", *usual[1:]]):
             yield f"{key}!"
         if "validate_layer_type" in _is_refused(cls, key, [*usual, usual[-1]]):
             yield f"{key}#"

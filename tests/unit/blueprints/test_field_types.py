@@ -49,6 +49,7 @@ TAKEN = [
     {"model_type": "bert", "sliding_window": "wide"},  # no key of the class
     {"model_type": "bert", "classifier_dropout": 2.0},  # which BertModel does not read
     {"model_type": "internlm2", "rms_norm_eps": 1},  # code of its own
+    {"model_type": "deepseek_v4", "num_hidden_layers": 1, "mlp_layer_types": ["hash_moe"], "layer_types": ["sliding_attention"]},
     {"model_type": "dots3_note", "text_config": {"vocab_size": 94}},  # whose padding token is the type's own by default alone
 ]
 
