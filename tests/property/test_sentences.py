@@ -30,9 +30,24 @@ def sentences_of(weighed: Model, derivation: Derivation) -> Iterator[tuple[str, 
             yield template, SentenceCase(weighed, derivation, place, dict(values))
 
 
+def assert_called_by_widths(line: Line, held: SentenceCase) -> None:
+    """A map is called up or down for what it does, unless it has that name of its own, as the narrow ``up_proj`` of an expert has."""
+    named = any({"up", "down"} & set(piece.split("_")) for path in line.paths for piece in path.split(".")[-2:])
+    if line.title not in ("up", "down") or named:
+        return
+    biases = {t.shape for t in held.parameters() if t.role == "bias"}
+    for matrix in (t for t in held.parameters() if t.role == "weight"):
+        out, into = (int(str(size)) for size in matrix.shape[:2])
+        if biases == {matrix.shape[1:2]} and out != into:
+            out, into = into, out
+        assert out > into if line.title == "up" else out < into, (line.paths, matrix.shape)
+
+
 def assert_true(weighed: Model, derivation: Derivation) -> set[str]:
     found = set()
     SEEN.clear()
+    for line in lines(derivation.root):
+        assert_called_by_widths(line, SentenceCase(weighed, derivation, line, {}))
     for template, sentence in sentences_of(weighed, derivation):
         assert template in CHECKS, f"no check for: {template}"
         try:
@@ -116,6 +131,28 @@ def test_every_sentence_of_published_models_is_true(name: str) -> None:
 def test_every_change_of_published_models_costs_what_is_said(name: str) -> None:
     weighed = model(name)
     assert assert_changes_cost_what_is_said(weighed, weighed.explain(), name)
+
+
+@pytest.mark.parametrize("model_type", ["funnel", "ctrl", "xlstm", "qwen", "mobilevitv2", "poolformer", "voxtral_realtime", "xmod"])
+def test_maps_are_called_by_their_widths(model_type: str) -> None:
+    weighed = model({"model_type": model_type})
+    assert assert_true(weighed, weighed.explain())
+
+
+def test_a_network_narrower_than_its_input_does_not_widen() -> None:
+    narrow = model({"model_type": "bert", "intermediate_size": 384})
+    derivation = narrow.explain()
+    assert [
+        line.title
+        for line in lines(derivation.root)
+        if "intermediate" in line.paths[0] or line.paths[0].endswith("layer.output.dense")
+    ] == [
+        "down",
+        "up",
+    ]
+    assert "One linear map widens to the inner width, one leads back; the activation between them has no parameters." not in assert_true(
+        narrow
+    )
 
 
 def test_no_check_passes_by_saying_nothing() -> None:

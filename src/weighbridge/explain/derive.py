@@ -22,11 +22,11 @@ from weighbridge.core.tree import Part, positions, walk
 from weighbridge.explain.closed_form import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
-from weighbridge.explain.part_titles import LINES, NAMES, VOCABULARY_HEAD, line_title, role_name, section_title
+from weighbridge.explain.part_titles import LINES, NAMES, VOCABULARY_HEAD, line_title, section_title
 from weighbridge.explain.recount import recounter
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.rotary_share import rotated_dimensions
-from weighbridge.explain.scope import Scope, holders
+from weighbridge.explain.scope import Scope, holders, role_of
 from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
@@ -230,7 +230,7 @@ def _role(leaf: Leaf) -> str:
     """Return what a module's names say of its role; a head of the vocabulary only where it has that many outputs, or more than inputs."""
     if leaf.pair.part.kind == "experts" and len(leaf.pair.tensors()) > 1:
         return ""  # it holds all matrices of all experts, whatever it is called
-    name = role_name(_purpose(leaf), leaf.path)
+    name = role_of(leaf, _purpose(leaf))
     matrices = [(ours.shape, theirs.shape) for ours, theirs in leaf.pair.tensors() if len(ours.shape) == 2]
     named = all(getattr(theirs[0], "word", "") == "vocab" or int(str(ours[0])) > int(str(ours[1])) for ours, theirs in matrices)
     return name if name != VOCABULARY_HEAD or named else ""

@@ -37,7 +37,8 @@ SECTIONS: dict[str, str] = {
 }
 """The titles of sections, by topic or by the kind of a part."""
 
-NAMED_SECTIONS = {("vision", "backbone"): mark("Backbone"), ("convolution", "downsampling_layer"): mark("Downsampling")}
+NAMED_SECTIONS = {("vision", "backbone"): mark("Backbone"), ("convolution", "downsampling_layer"): mark("Downsampling"),
+                  **dict.fromkeys((("stage", "mid_block"), ("stage", "middle_block")), mark("Middle block"))}  # fmt: skip
 """The titles of sections whose own name says more than their kind or topic."""
 
 _INTO, _BLOCKS = mark("Input projection"), mark("Blocks")
@@ -64,6 +65,8 @@ PARTS: dict[str, str] = {
     "bpe_a3_module": mark("A³ module of BPE tokens"), "wp_a3_module": mark("A³ module of WordPiece tokens"),
     "resnet_head": mark("Stem"), **dict.fromkeys(("resnet_down", "embedder", "conv_dds", "post_conv_dds"), mark("Convolutions")),
     "post_flows": mark("Flows"), "semantic_adapter": mark("Semantic adapter"),
+    "down_block": mark("Downsampling blocks"),
+    "up_block": mark("Upsampling blocks"), "time_res_stack": mark("Residual blocks over time"),
     "prior_net": mark("Residual blocks before the transformer"), "post_net": mark("Residual blocks after the transformer"),
     "cross_modal_text_link_tower": mark("Links into the text layers"), "cross_modal_image_link_tower": mark("Links into the image layers"),
     "conditioning_encoder": mark("Conditioning encoder"), "adaln_single": mark("Adaptive layer norm"), "spatial_perceiver": mark("Spatial perceiver"),
@@ -91,7 +94,7 @@ LINES: dict[str, str] = {
 
 _QUERY, _KEY, _VALUE, _OUTPUT = mark("query"), mark("key"), mark("value"), mark("output")
 _QKV = mark("query, key and value in one")
-_UP, _DOWN, _GATE = mark("up"), mark("down"), mark("gate")
+UP, DOWN, _GATE = mark("up"), mark("down"), mark("gate")
 _ATTENTION = {
     **dict.fromkeys(("query", "q_proj", "q", "q_lin", "wq", "to_q", "query_proj", "linear_q", "q_head"), _QUERY),
     **dict.fromkeys(("key", "k_proj", "k", "k_lin", "wk", "to_k", "key_proj", "linear_k", "k_head"), _KEY),
@@ -138,14 +141,14 @@ _ATTENTION = {
 }
 VOCABULARY_HEAD = mark("Vocabulary head")
 _SHIFT = {
-    **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate"), mark("mix with the previous token")),
+    **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate", "x_k"), mark("mix with the previous token")),
     "receptance": mark("receptance"),
 }
 """RWKV's own words, in its two halves of a layer."""
 _FEED_FORWARD = {
-    **dict.fromkeys(("intermediate", "up_proj", "fc1", "c_fc", "wi", "wi_1", "lin1", "dense_h_to_4h", "fc_in", "w3", "linear1", "intermediate_dense", "ffn", "fc_1", "dense1", "linear_fc1", "layer_1"), _UP),
-    **dict.fromkeys(("output", "down_proj", "fc2", "c_proj", "wo", "lin2", "dense_4h_to_h", "fc_out", "w2", "linear2", "output_dense", "ffn_output", "fc_2", "dense2", "linear_fc2", "Wo", "layer_2"), _DOWN),
-    **dict.fromkeys(("gate_proj", "wi_0", "w1"), _GATE),
+    **dict.fromkeys(("intermediate", "up_proj", "fc1", "c_fc", "wi", "wi_1", "lin1", "dense_h_to_4h", "fc_in", "w3", "linear1", "intermediate_dense", "ffn", "proj_up", "w_1", "fc_1", "dense1", "linear_fc1", "layer_1"), UP),
+    **dict.fromkeys(("output", "down_proj", "fc2", "c_proj", "wo", "lin2", "dense_4h_to_h", "fc_out", "w2", "linear2", "output_dense", "proj_down", "w_out", "ffn_output", "fc_2", "dense2", "linear_fc2", "Wo", "layer_2"), DOWN),
+    **dict.fromkeys(("gate_proj", "wi_0", "w1", "w_0", "proj_up_gate"), _GATE),
     **dict.fromkeys(("gate_up_proj", "up_gate_proj", "Wi"), mark("gate and up in one")),
     **_SHIFT, "key": _KEY, "value": _VALUE,
 }  # fmt: skip
@@ -186,7 +189,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pooler": {"probe": mark("Learned query (probe)")},
     "other": {"masked_spec_embed": mark("Vector for masked frames"), "logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits"),
-              "query_tokens": mark("Learned queries"), "pwconv1": _UP, "pwconv2": _DOWN, "pointwise_conv1": _UP, "pointwise_conv2": _DOWN,
+              "query_tokens": mark("Learned queries"), "pwconv1": UP, "pwconv2": DOWN, "pointwise_conv1": UP, "pointwise_conv2": DOWN,
               **dict.fromkeys(_LAYER_SCALES, mark("Layer scale"))},
     "norm": {
         **dict.fromkeys(_LAYER_SCALES, mark("Layer scale")),
@@ -195,6 +198,18 @@ NAMES: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 """What a module's own name says, by topic: the same role has many spellings."""
+_LAYER_SCALE, _QUERY_SCALE = mark("Layer scale"), mark("scale of the query")
+ANYWHERE: dict[str, str] = {
+    **dict.fromkeys(("lambda_1", "lambda_2", "gamma_1", "gamma_2", "gamma", "vision_param", "text_param"), _LAYER_SCALE),
+    **dict.fromkeys(("in_proj_weight", "in_proj_bias"), _QKV), "temperature": mark("Temperature of the logits"),
+    **dict.fromkeys(("snake1", "snake2"), mark("Snake activation")), "grn": mark("Global response normalization"),
+    **dict.fromkeys(("per_dim_scale", "scaling"), _QUERY_SCALE), "logit_scale": mark("scale of the scores"),
+    **dict.fromkeys(("gate_attn", "gate_ffn", "gate_attention", "gate_ffw", "cross_attn_attn_gate", "cross_attn_mlp_gate", "gate"), _GATE),
+    "mm_input_projection_weight": _INTO, "ctc_head": mark("CTC head"), "codebooks_head": mark("Codebook heads"), "lab": mark("Learnable affine block"),
+}  # fmt: skip
+"""What the last name of a path says where the topic's own names say nothing."""
+_SNAKE = {"alpha": mark("frequencies of the Snake activation"), "beta": mark("magnitudes of the Snake activation")}
+"""What SnakeBeta learns (Lee et al., BigVGAN, 2023), below the ``act`` that it is."""
 _INDEXER = {
     **dict.fromkeys(("wq_b", "q_proj", "q_b_proj"), mark("query of the indexer")),
     **dict.fromkeys(("wk", "k_proj"), mark("key of the indexer")),
@@ -244,7 +259,9 @@ def role_name(topic: str, path: str) -> str:
     """
     pieces = path.split(".")
     names = _INDEXER if "indexer" in pieces else NAMES.get(topic, {})
-    return next((names[piece] for piece in reversed(pieces) if piece in names), "")
+    if found := next((names[piece] for piece in reversed(pieces) if piece in names), ""):
+        return found
+    return _SNAKE.get(pieces[-1], "") if pieces[-2:-1] == ["act"] else ANYWHERE.get(pieces[-1], "")
 
 
 def topic_of_name(name: str) -> str:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from weighbridge.core.formula import Symbol, letters
 from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.tree import Attend, Part, Tensor
-from weighbridge.explain.part_titles import role_name
+from weighbridge.explain.part_titles import DOWN, UP, role_name
 from weighbridge.explain.semantic_tree import TOPICS, Leaf, Pair
 
 
@@ -54,7 +54,38 @@ class Scope(NamedTuple):
 
     def names(self) -> set[str]:
         """Return what the modules do in attention, a feed-forward network or an embedding, as far as their names tell."""
-        return {role_name(self.topic, leaf.path) for leaf in self.leaves}
+        return {role_of(leaf, self.topic) for leaf in self.leaves}
+
+
+def role_of(leaf: Leaf, topic: str) -> str:
+    """Return what a module does, as its name says; a map is called up or down by its widths, unless its own name has the word.
+
+    >>> leaf = Leaf("ffn.linear_2", Pair(part := Part("linear_2", (Tensor("weight", (768, 3072)),), "linear"), part), ())
+    >>> role_of(leaf, "feed_forward")
+    'down'
+    """
+    name = role_name(topic, leaf.path)
+    if leaf.path.endswith(".w1") and leaf.around and not any(pair.part.name == "w3" for pair in leaf.around[-1].children()):
+        name = UP  # the gate is w1 where w3 goes up; of two maps inwards Qwen's gate is the other one
+    if name not in (UP, DOWN) or any(word in piece.split("_") for piece in leaf.path.split(".")[-2:] for word in ("up", "down")):
+        return name
+    found = widths(leaf.pair.tensors())
+    if found is None:
+        return name
+    into, out = found
+    return UP if out > into else DOWN if out < into else ""
+
+
+def widths(tensors: list[tuple[Tensor, Tensor]]) -> tuple[int, int] | None:
+    """Return the inputs and outputs of a linear map, or of a convolution over one place alone; None of anything else."""
+    weights = [ours for ours, _ in tensors if ours.role == "weight"]
+    if len(weights) != 1 or len(weights[0].shape) < 2:
+        return None
+    out, into, *kernel = map(as_int, weights[0].shape)
+    if any(size != 1 for size in kernel):
+        return None
+    turned = any(ours.role == "bias" and ours.shape == weights[0].shape[1:] and into != out for ours, _ in tensors)
+    return (out, into) if turned else (into, out)
 
 
 def _attends(pair: Pair) -> Iterator[tuple[Attend, Attend]]:

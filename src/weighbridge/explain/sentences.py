@@ -21,7 +21,7 @@ from weighbridge.explain.attention_sentences import (
     latent_attention_sentences,
 )
 from weighbridge.explain.part_titles import role_name
-from weighbridge.explain.scope import Scope
+from weighbridge.explain.scope import Scope, role_of
 from weighbridge.explain.semantic_tree import NORMS, Leaf
 
 
@@ -77,7 +77,7 @@ def _feed_forward(scope: Scope) -> Iterator[str]:
     if any(len(ours.shape) > 2 for ours, _ in scope.tensors()):
         return
     yield mark("Each position passes through the same maps independently.")
-    widths = {name: sum(_elements(leaf) for leaf in scope.leaves if role_name(scope.topic, leaf.path) == name) for name in scope.names()}
+    widths = {name: sum(_elements(leaf) for leaf in scope.leaves if role_of(leaf, scope.topic) == name) for name in scope.names()}
     inner, back = sum(widths.get(name, 0) for name in ("up", "gate", "gate and up in one")), widths.get("down", 0)
     if inner + back != sum(map(_elements, scope.leaves)) or not back:
         return
@@ -85,7 +85,7 @@ def _feed_forward(scope: Scope) -> Iterator[str]:
         yield mark(
             "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a plain network has two."
         )
-    elif inner == back and not widths.keys() & {"gate", "gate and up in one"}:
+    elif inner == back and not widths.keys() & {"gate", "gate and up in one"} and role_of(scope.leaves[0], scope.topic) == "up":
         yield mark("One linear map widens to the inner width, one leads back; the activation between them has no parameters.")
 
 
