@@ -36,7 +36,7 @@ def assert_called_by_widths(line: Line, held: SentenceCase) -> None:
     if line.title not in ("up", "down") or named:
         return
     biases = {t.shape for t in held.parameters() if t.role == "bias"}
-    for matrix in (t for t in held.parameters() if t.role == "weight"):
+    for matrix in (t for t in held.parameters() if t.role == "weight" and all(str(size) == "1" for size in t.shape[2:])):
         out, into = (int(str(size)) for size in matrix.shape[:2])
         if biases == {matrix.shape[1:2]} and out != into:
             out, into = into, out
