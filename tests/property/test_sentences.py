@@ -143,9 +143,7 @@ def test_a_network_narrower_than_its_input_does_not_widen() -> None:
     narrow = model({"model_type": "bert", "intermediate_size": 384})
     derivation = narrow.explain()
     assert [
-        line.title
-        for line in lines(derivation.root)
-        if "intermediate" in line.paths[0] or line.paths[0].endswith("layer.output.dense")
+        line.title for line in lines(derivation.root) if "intermediate" in line.paths[0] or line.paths[0].endswith("layer.output.dense")
     ] == [
         "down",
         "up",
