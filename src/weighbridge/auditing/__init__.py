@@ -17,7 +17,7 @@ A text flows through six steps, and the files follow them.
 5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
-Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
+Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
 
 An alarm is a proof: *wrong* is said only when a claim was read whole, its model is beyond doubt, and no reading is left.
 """

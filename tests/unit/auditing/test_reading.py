@@ -1,6 +1,9 @@
 """Lines as they come in files: long ones are read in pieces, so that time grows with their length and no faster."""
 
+import re
+
 from weighbridge.auditing import audit
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.openings import opens_with_another
 from weighbridge.auditing.text.reading import LONGEST, read_lines
 
@@ -28,3 +31,11 @@ def test_dates_are_no_subtractions() -> None:
 
 def test_commands_of_tex_are_no_words_of_a_sentence() -> None:
     assert not opens_with_another(r"\section*{\raggedright 2 Encoder $\times$ 12\hfill 85,054,464", 44)
+
+
+def test_a_pattern_is_compiled_once_it_is_used() -> None:
+    found = pattern("(?P<number>[0-9]+)", re.IGNORECASE)
+    assert "search" not in vars(found)
+    assert [match["number"] for match in found.finditer("12 layers of 768")] == ["12", "768"]
+    assert "search" in vars(found)
+    assert found.groupindex == {"number": 1}

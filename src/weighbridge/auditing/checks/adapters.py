@@ -10,16 +10,17 @@ from weighbridge.auditing.checks.lora_configs import ConfiguredAdapter, find_con
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
-_PRINTED = re.compile(
+_PRINTED = pattern(
     r"trainable params?\W{1,4}(?P<trainable>[\d,]+)\W+all params?\W{1,4}(?P<all>[\d,]+)(?:\W+trainable ?%\W{1,4}(?P<share>\d+(?:\.\d+)?))?", re.IGNORECASE
 )  # fmt: skip
 
-_SHARE_SAID = re.compile(
+_SHARE_SAID = pattern(
     r"trainable ?(?:param(?:eter)?s?)? ?%\W{0,4}(?:is|was|of|为|是|占)?\W{0,3}(?P<share>\d+(?:\.\d+)? ?%?)|可训练参数(?:的?占比|比例)\D{0,4}(?P<said>\d+(?:\.\d+)? ?%)",
     re.IGNORECASE,
 )
@@ -120,24 +121,22 @@ def _targets(text: str) -> list[list[str]]:
 SHARE_FAR = Fraction(5, 4)
 """How far a share must be off before it is wrong: some divide by a rounded count."""
 _LONGEST = 2000
-_END = re.compile(r"[。;；!?！？|](?!\d)|\.(?=\s)")
-_LORA = re.compile(r"\bQ?LoRA(?![A-Za-z])", re.IGNORECASE)
-_TRAINS = re.compile(r"[Tt]rain|训练")
-_RANK = re.compile(
-    r"(?<![A-Za-z_])(?:rank|r)(?:\s*(?:=|of|为|is|:|：|-|–)?\s*|\s*\$=\$\s*)(\d{1,4})\b|秩(?:为|是|=|:|：|取|设|\s)*(\d{1,4})"
-)
-_TARGETS = re.compile(r"(?<![A-Za-z_])(?:(?:[qkvo]|gate|up|down)_proj|c_attn|query_key_value)(?![A-Za-z_])")
-_QUERY_VALUE = re.compile(
+_END = pattern(r"[。;；!?！？|](?!\d)|\.(?=\s)")
+_LORA = pattern(r"\bQ?LoRA(?![A-Za-z])", re.IGNORECASE)
+_TRAINS = pattern(r"[Tt]rain|训练")
+_RANK = pattern(r"(?<![A-Za-z_])(?:rank|r)(?:\s*(?:=|of|为|is|:|：|-|–)?\s*|\s*\$=\$\s*)(\d{1,4})\b|秩(?:为|是|=|:|：|取|设|\s)*(\d{1,4})")
+_TARGETS = pattern(r"(?<![A-Za-z_])(?:(?:[qkvo]|gate|up|down)_proj|c_attn|query_key_value)(?![A-Za-z_])")
+_QUERY_VALUE = pattern(
     r"\bquer(?:y|ies) and values?\b|\bquery/value\b|\b[Qq] and [Vv]\b|\bW_?[qQ],? (?:and )?W_?[vV]\b|[Qq] ?[、和与] ?[Vv](?![A-Za-z])|查询(?:矩阵|投影)?[、和与]值"
 )
-_TRAINABLE = re.compile(
+_TRAINABLE = pattern(
     r"((?<![\d.,])\d[\d,]{3,}|(?<![\d.,])\d+(?:\.\d+)?\s?(?:[MK]|million|万)(?![A-Za-z]))\s*(?:parameters (?:are |become )?trainable|trainable|个?可训练|parameters\b|params\b)|"
     r"可训练(?:的)?参数(?:量|数|数量|总数)?(?:约为?|大约|仅|只有|只|共|有|为|是|[\s:：=])*((?<![\d.,])\d[\d,]{3,}(?![\d.%])|\d+(?:\.\d+)?\s?(?:[MK]|万)(?![A-Za-z%]))"
 )
-_SHARE_TRAINED = re.compile(
+_SHARE_TRAINED = pattern(
     r"(?<![\d.])(\d{1,2}(?:\.\d+)?\s?%) of (?:the |its |all |all the )?(?:model'?s? |total |original )?(?:param|weights)|可训练(?:的)?参数(?:量|数)?(?:约|仅|只|大约|共|大概)*(?:占|为|是)[^%\d]{0,12}(\d{1,2}(?:\.\d+)?\s?%)"
 )
-_MORE = re.compile(
+_MORE = pattern(
     r"bias|embed|lm_head|\bper\b|\beach\b|\bevery\b|\bone\b|\bsingle\b|\balone\b|单个|一个|DoRA|modules_to_save|每|full|instead|than|versus|\bvs\b|original|全参|全量|相比",
     re.IGNORECASE,
 )

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR
 from weighbridge.core.messages import mark
 
-PER_TOKEN = re.compile(
+PER_TOKEN = pattern(
     r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token",
     re.IGNORECASE,
 )
@@ -26,9 +27,9 @@ SENTENCE = 300
 """Characters before a figure that may say what it is of."""
 NEAR = 48
 """Characters before a figure, and twice as many as behind it, within which ``per token`` is said of it."""
-_FIGURE = re.compile(r"\d\s?[KMGT]i?B\b(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
-_ENDS = re.compile(r"[;；。]|\.(?!\d)")
-_ON = re.compile(r"[,，;；。|]|\band\b")
+_FIGURE = pattern(r"\d\s?[KMGT]i?B\b(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
+_ENDS = pattern(r"[;；。]|\.(?!\d)")
+_ON = pattern(r"[,，;；。|]|\band\b")
 
 
 class Amount(NamedTuple):

@@ -9,6 +9,7 @@ from math import prod
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
@@ -17,16 +18,16 @@ from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE,
 from weighbridge.core.messages import mark
 
 _FIGURE = r"(?P<figure>(?<![\w.])\d+(?:\.\d+)? ?[KMGT]i?B)\b"
-_EXPLAINED = re.compile(
+_EXPLAINED = pattern(
     rf"{_FIGURE} ?[(（] ?(?P<count>\d+(?:\.\d+)?) ?(?P<scale>B|M|billion|million|亿)(?: ?(?:params|parameters|参数))? ?[×x*·] ?(?P<each>\d{{1,2}}(?:\.\d)?)"
     r" ?(?:bytes?|字节)?(?:/param\w*| (?:per|each|for each) param\w*)? ?[)）]",
     re.IGNORECASE,
 )
-_PRODUCT = re.compile(
+_PRODUCT = pattern(
     rf"(?<![\d.,×*x+/^(-])(?<![×*x+/^(-] )(?P<product>\d[\d,]*(?: ?[×x*·] ?\d[\d,]*){{2,8}}) ?(?:bytes?|字节)\W{{0,3}}(?:(?:which|that|is|or|i\.e\.|about|roughly|approximately|即|也就是|约|大约|为|是) ?)*[~≈=]? ?{_FIGURE}",
     re.IGNORECASE,
 )
-_RESTATED = re.compile(
+_RESTATED = pattern(
     rf"(?<![\w.,])(?P<bytes>\d{{1,3}}(?:,\d{{3}})+|\d{{3,15}}) ?(?:bytes?|字节)(?:(?:\s?/\s?token| (?:per|a|for each) token)?\s?[(（≈~=]|[,，]?\s?(?:i\.e\.|that is|即|也就是|约为?|大约))"
     rf"\s?[~≈约]?\s?(?:about |roughly |approximately )?{_FIGURE}(?! ?(?:at|for|in|with|over|per|when)\b)",
     re.IGNORECASE,

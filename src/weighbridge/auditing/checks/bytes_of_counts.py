@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.column_kinds import column_heads, kind_of
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
@@ -18,7 +19,7 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import BESIDE_LINES, FILE_DIGITS, FILES_FAR, FILES_NEAR, SURE_ROWS
 from weighbridge.core.messages import mark
 
-_FILE = re.compile(r"file size|(?:checkpoint|weights?|download) size|size \((?:MB|GB)\)|文件大小|权重大小", re.IGNORECASE)
+_FILE = patterns.pattern(r"file size|(?:checkpoint|weights?|download) size|size \((?:MB|GB)\)|文件大小|权重大小", re.IGNORECASE)
 _WIDTHS = (4, 2, 1)
 """Bytes of a number in the dtypes that files are written in."""
 _NAMES = {
@@ -27,7 +28,7 @@ _NAMES = {
     1: ("int8", "fp8", "8-bit", "8 bit"),
 }
 _CALLED = tuple(word for words in _NAMES.values() for word in words)
-_DTYPES = tuple((width, re.compile("|".join(words), re.IGNORECASE)) for width, words in _NAMES.items())
+_DTYPES = tuple((width, patterns.pattern("|".join(words), re.IGNORECASE)) for width, words in _NAMES.items())
 """Dtypes as they are called, by their bytes."""
 _REACH = 48
 """Characters behind a figure within which its dtype is said."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.amounts import Amount, hold, words_about
 from weighbridge.auditing.checks.count_subjects import subject_of
 from weighbridge.auditing.checks.dtypes import DTYPES, dtype_sizes
@@ -17,21 +18,21 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.core.messages import mark
 
-_EACH = re.compile(
+_EACH = patterns.pattern(
     r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s?(?:bytes?|字节)|(?:[×x*]|Φ ?[×x*]) ?(\d{1,2})(?![\d.,])|(?<![\d.])(\d{1,2}) ?(?:[×x*] ?(?:Φ|参数|param|[\d.]+ ?B\b))",
     re.IGNORECASE,
 )
 """Bytes for each parameter, as a number of bytes or a factor of the parameters."""
 _STATES = (
-    (re.compile(r"adam|optimi[sz]er|优化器|moments?|动量", re.IGNORECASE), (8, 12, 4, 6, 2)),
-    (re.compile(r"gradients?|\bgrads?\b|梯度", re.IGNORECASE), (4, 2)),
-    (re.compile(r"total|training|train|fine-?tun|训练|合计|总|全参|全量", re.IGNORECASE), (16, 18, 20, 12, 8)),
+    (patterns.pattern(r"adam|optimi[sz]er|优化器|moments?|动量", re.IGNORECASE), (8, 12, 4, 6, 2)),
+    (patterns.pattern(r"gradients?|\bgrads?\b|梯度", re.IGNORECASE), (4, 2)),
+    (patterns.pattern(r"total|training|train|fine-?tun|训练|合计|总|全参|全量", re.IGNORECASE), (16, 18, 20, 12, 8)),
 )
-_COUNT = re.compile(
+_COUNT = patterns.pattern(
     r"(?<![\w.])(\d+(?:\.\d+)?)\s?(billion|million|[BM](?![A-Za-z])|亿|e9)|(?<![\w.,])(\d{1,3}(?:,\d{3}){2,3})(?![\d,.]*\d)", re.IGNORECASE
 )
 _SCALES = {"b": 10**9, "billion": 10**9, "e9": 10**9, "m": 10**6, "million": 10**6, "亿": 10**8}
-_ABOUT = re.compile(
+_ABOUT = patterns.pattern(
     r"param|参数|model|模型|weight|权重|memory|显存|内存|vram|gpu|gradient|梯度|adam|optim|优化器|size|大小|checkpoint|占用", re.IGNORECASE
 )
 _ABOVE = 8

@@ -10,27 +10,26 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.amounts import PER_TOKEN, write_bytes
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
 from weighbridge.core.messages import mark
 
-_LENGTH = re.compile(
+_LENGTH = pattern(
     r"(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?P<thousands> ?[kK]\b)?[- ]?(?:tokens?\b|个 ?token|(?:token )?(?:context|sequence|ctx)\b|上下文|长度)|"
     r"(?:\bat|序列长度|上下文(?:长度)?|长度|context(?: length)?(?: of)?|sequence(?: length)?(?: of)?|seq_len|length)[ 为是=:：]{0,3}(?P<after>\d{1,3}(?:,\d{3})+|\d{1,7})(?P<behind> ?[kK]\b)?(?![\d.]|\s?[KMGT]i?B|[-–]bit)",
     re.IGNORECASE,
 )
-_BATCH = re.compile(
-    r"batch(?:[ _-]?size)?(?: of)?[ 为是=:：]{0,3}(\d{1,4})\b|批(?:量|次)?(?:大小)?[ 为是=:：]{0,3}(\d{1,4})", re.IGNORECASE
-)
-_ELSE = re.compile(
+_BATCH = pattern(r"batch(?:[ _-]?size)?(?: of)?[ 为是=:：]{0,3}(\d{1,4})\b|批(?:量|次)?(?:大小)?[ 为是=:：]{0,3}(\d{1,4})", re.IGNORECASE)
+_ELSE = pattern(
     r"\b(?:weights?|param\w*|total|plus|gpus?|users?|requests|sequences|conversations|concurrent|layers?|int8|fp8|8-bit|4-bit|quanti\w*|window|sliding|per second|instead|without|mha|if|would|"
     r"activations?|each|every|saves?|sav(?:es|ing)|reduc\w*|fewer|less|more than|at least|up to|over|not|remaining|left)\b|%|权重|参数|总共|用户|请求|并发|层|量化|窗口|节省|减少|如果|若|至少|超过|以上|剩",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[。!?！？|]|(?<!i\.e)(?<!e\.g)\.(?!\d)(?=\s|$)")
-_CLAUSE = re.compile(r"[;；]|,(?!\d)|，")
+_SENTENCE = pattern(r"[。!?！？|]|(?<!i\.e)(?<!e\.g)\.(?!\d)(?=\s|$)")
+_CLAUSE = pattern(r"[;；]|,(?!\d)|，")
 
 
 class _Rate(NamedTuple):
@@ -80,7 +79,7 @@ def _goes_on(scene: Scene, rate: Token, token: Token, sentence: str) -> bool:
     return not named and all(_CACHE.search(words) for words in (sentence, text[max(0, rate.start - _NEAR) : rate.end + _NEAR]))
 
 
-_CACHE = re.compile(r"\bcach(?:e|ing)\b|\bkv\b|缓存", re.IGNORECASE)
+_CACHE = pattern(r"\bcach(?:e|ing)\b|\bkv\b|缓存", re.IGNORECASE)
 _NEAR = 60
 
 

@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import length_of_row, model_above, stands_alone
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.tables import Table
 
 _ABOVE = 4
@@ -44,12 +45,12 @@ def of_lengths(place: Figure, table: Table, head: str) -> Claim | None:
     )
 
 
-_PLAIN_CACHE = re.compile(
+_PLAIN_CACHE = pattern(
     r"k[/-]?v[ -]?cache|kv ?缓存|键值缓存|\b(?:size|memory|usage|total|fp16|bf16|fp32|float16|bfloat16|[KMGT]i?B|of|in|per sequence)\b|大小|显存|占用|[()（）*`:：/]",
     re.IGNORECASE,
 )
 """What the head of a column may say beside a cache and still be of the whole cache, as the model keeps it."""
-_OTHER_CACHE = re.compile(
+_OTHER_CACHE = pattern(
     r"compress|quant|sav(?:e|ing)|reduc|baseline|batch|users?\b|concurren|requests?|int[48]|q[48]|[1-8]-bit|window|sliding|per gpu|tp\b|layers?\b(?! *[=:])|压缩|量化|节省|并发|批|窗口|每层",
     re.IGNORECASE,
 )

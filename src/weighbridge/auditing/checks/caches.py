@@ -12,6 +12,7 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.rounding import significant_digits, whole
 from weighbridge.auditing.thresholds import CACHE_FAR, MOST_READINGS
 from weighbridge.core.errors import WeighbridgeError
@@ -20,7 +21,7 @@ from weighbridge.core.messages import mark
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-OF_CACHE = re.compile(
+OF_CACHE = pattern(
     r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?@|kv ?(?:/|per) ?token|for the cache|of cache|memory per token",
     re.IGNORECASE,
 )
@@ -28,19 +29,19 @@ SEVERAL = 3
 """Readings of the lengths of a line, from which on there are two lengths in it: one in thousands has two."""
 SHORT = 16
 """Tokens of a cache that no window limits."""
-_EVERY = re.compile(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
-_GROUPED = re.compile(r"\b[GM]QA\b|grouped|分组|k[/-]?v heads|key[- ]value heads|kv 头", re.IGNORECASE)
-_SUPPOSED = re.compile(
+_EVERY = pattern(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
+_GROUPED = pattern(r"\b[GM]QA\b|grouped|分组|k[/-]?v heads|key[- ]value heads|kv 头", re.IGNORECASE)
+_SUPPOSED = pattern(
     r"\bMHA\b|multi[- ]head attention|\bif\b|would|without|instead|compar|versus|\bvs\b|naive|若|如果|假设|没有|不用|相比|原本|代替",
     re.IGNORECASE,
 )
 """Words by which a cache is one that the model need not have."""
-_LENGTHS = re.compile(
+_LENGTHS = pattern(
     r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B|\s?[×x*·+/])|"
     r"(?:(?:\bat |@ ?)(?=\d[\d,]*k)|(?<![\w.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
     re.IGNORECASE,
 )
-_BATCH = re.compile(
+_BATCH = pattern(
     r"(?:batch(?:[ _]?size)?|批大小|批次|批量)(?:大小)?[\W为是取]{0,6}(?:of )?(\d{1,4})(?![\w.]*B\b)|(\d{1,4})\s?(?:concurrent |parallel )?(?:requests|sequences|users|条)",
     re.IGNORECASE,
 )
@@ -83,12 +84,12 @@ def _judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction]
     return found
 
 
-_HEDGED = re.compile(
+_HEDGED = pattern(
     r"\b(?:up to|at (?:least|most)|over|under|below|above|beyond|nearly|almost|less than|more than|exceed\w*|around|overhead|reserv\w*|alloc\w*|to)\b[^\d]{0,8}(?=\d)|超过|至少|至多|最多|不到|近(?=\d)|以上|以下|多(?=[KMG])",
     re.IGNORECASE,
 )
 """Words that make a figure a bound, or that of an engine which sets more aside."""
-_ONE_LAYER = re.compile(r"(?:per|each|every|one|single|a) layer\b|每一?层|单层|一层", re.IGNORECASE)
+_ONE_LAYER = pattern(r"(?:per|each|every|one|single|a) layer\b|每一?层|单层|一层", re.IGNORECASE)
 
 
 def _of_one_layer(models: Sequence[ModelValue], whole: Sequence[Amount]) -> Iterator[Amount]:
@@ -100,7 +101,7 @@ def _of_one_layer(models: Sequence[ModelValue], whole: Sequence[Amount]) -> Iter
 
 
 _SEVERAL = r"(?:two|three|four|eight|ten|sixteen|several|many)"
-_BATCHED = re.compile(rf"\b{_SEVERAL} (?:requests|sequences|users|prompts)|\bbatch(?: size)? (?:of )?{_SEVERAL}\b|两条|多条", re.IGNORECASE)
+_BATCHED = pattern(rf"\b{_SEVERAL} (?:requests|sequences|users|prompts)|\bbatch(?: size)? (?:of )?{_SEVERAL}\b|两条|多条", re.IGNORECASE)
 """More than one sequence, where no figure need say how many: ``4 GB for a batch of two``."""
 
 
@@ -110,7 +111,7 @@ def _clause(place: Figure) -> str:
     return _COMMA.split(line[: token.start])[-1] + _COMMA.split(line[token.end :])[0]
 
 
-_COMMA = re.compile(r"[,，;；。|]|\.(?!\d)|\bwhile\b|\bwhereas\b|\bagainst\b|而")
+_COMMA = pattern(r"[,，;；。|]|\.(?!\d)|\bwhile\b|\bwhereas\b|\bagainst\b|而")
 
 
 def _length_beside(place: Figure) -> list[Fraction]:
@@ -121,7 +122,7 @@ def _length_beside(place: Figure) -> list[Fraction]:
     return _numbers_of(lengths[figures.index(place.token.start)]) if paired else []
 
 
-_BYTES = re.compile(r"(?<![\w.])\d[\d,.]*\s?[KMGT]i?B\b", re.IGNORECASE)
+_BYTES = pattern(r"(?<![\w.])\d[\d,.]*\s?[KMGT]i?B\b", re.IGNORECASE)
 
 
 def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:

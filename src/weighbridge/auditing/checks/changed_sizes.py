@@ -14,12 +14,13 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import label_before
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.presets.aliases import MODEL
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,7}"
-_CHANGE = re.compile(
+_CHANGE = pattern(
     rf"(?P<link>\s?(?:(?:size|number|count|数量?|大小)\s?)?(?:(?:is|was|grew|grows|rose|rises|went|goes|increased|expanded|reduced|dropped|fell|shrank|changed|has|被)\s?){{0,3}}(?:from|由|从)\s?)(?P<old>{_NUMBER})(?!\d|\.\d|%|\s?[KMBGk]\b)"
     rf"[^\d,，;；。.]{{0,16}}?(?:to|到|至|为|→|->)\s?(?P<new>{_NUMBER})(?!\d|[.,]\d|%|\s?[KMBGk]\b)",
     re.IGNORECASE,

@@ -10,13 +10,14 @@ from weighbridge.auditing.checks.main_model import KEYS
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import SYMBOLS
 from weighbridge.core.messages import mark
 
-_STEP = re.compile(r"[(（]([a-z_]+)[)）]\s*(?:\+|增加|grows by|更大)\s*(\d{1,5})", re.IGNORECASE)
-_MORE = re.compile(r"parameters? more|more parameters?|个参数", re.IGNORECASE)
+_STEP = pattern(r"[(（]([a-z_]+)[)）]\s*(?:\+|增加|grows by|更大)\s*(\d{1,5})", re.IGNORECASE)
+_MORE = pattern(r"parameters? more|more parameters?|个参数", re.IGNORECASE)
 _REACH = 6
 """Lines below a change within which its cost is said."""
 

@@ -18,6 +18,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.totals import is_count, is_hedged
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
@@ -33,21 +34,21 @@ _COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b"))
 """The first members of families that their authors have closed, and of which every size is a preset."""
 _SIZES = frozenset(("layers", "heads", "hidden"))
 """Sizes that nobody chooses anew for a model of such a name; a context or a vocabulary one may."""
-_GLUE = re.compile(
+_GLUE = pattern(
     r"[\s,，、:：;；*_`\"'“”()（）-]|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|"
     r"[。.](?=\s?(?:它|其|该模型|it |the model ))|\b(?:it|its|the|model|has|have|uses?|with|and|of|a|an|largest|version|is|consists|comprises)\b",
     re.IGNORECASE,
 )
 """What may stand between a family's name and what is said of it without another thing being spoken of."""
-_COUNTING = re.compile(
+_COUNTING = pattern(
     r"[把将以]|参数(?:总?量|规模|总?数量?)?|(?:推|提升|增|扩大|扩展|增加|提高|达|高达|扩)[至到]|达到?|约为?|大约|[为]|巨大|庞大|惊人|[~≈约]|\b(?:about|parameters?|params?|count|totals?)\b",
     re.IGNORECASE,
 )
 """And between it and its count."""
-_COUNTED = re.compile(r"\s?个?\s?(?:模型|可学习的?)?(?:参数|param(?:eter)?s?\b)(?!.{0,4}(?:增|倍|比|的\s?\d))|\s?[)）]", re.IGNORECASE)
-_ANOTHER = re.compile(r"\s?(?:风格|式|类|级|架构|结构的?|系列|like|style|class|-|based|基础上|论文|时代)", re.IGNORECASE)
+_COUNTED = pattern(r"\s?个?\s?(?:模型|可学习的?)?(?:参数|param(?:eter)?s?\b)(?!.{0,4}(?:增|倍|比|的\s?\d))|\s?[)）]", re.IGNORECASE)
+_ANOTHER = pattern(r"\s?(?:风格|式|类|级|架构|结构的?|系列|like|style|class|-|based|基础上|论文|时代)", re.IGNORECASE)
 """Behind a family's name, what makes it something else than the models themselves."""
-_BEFORE = re.compile(
+_BEFORE = pattern(
     r"(?:类似|相比|不同于|比|基于|参考|仿照|模仿|复现|自己的?|我们的?|一个|mini|nano|tiny|like|unlike|than|our|my|from)\W*$", re.IGNORECASE
 )
 
@@ -115,7 +116,7 @@ def _counts(scene: Scene, line: int, mention: Mention, models: Sequence[ModelVal
             yield from _wrong_count(scene, token, models)
 
 
-_PARAMETERS = re.compile("参数|param", re.IGNORECASE)
+_PARAMETERS = pattern("参数|param", re.IGNORECASE)
 
 
 def _wrong_count(scene: Scene, token: Token, models: Sequence[ModelValue]) -> Iterator[Claim]:
@@ -140,4 +141,4 @@ def _is_glue(said: str, start: int, sizes: Sequence[DescribedSize]) -> bool:
     return not any(_GLUE.sub("", _OF_WIDTH.sub("", piece) if index else piece) for index, piece in enumerate(pieces))
 
 
-_OF_WIDTH = re.compile(r"^\s?(?:的?词?向量|个)")
+_OF_WIDTH = pattern(r"^\s?(?:的?词?向量|个)")

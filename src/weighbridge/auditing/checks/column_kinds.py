@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.field_values import LAYER_KINDS
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Table
 
 _COLUMNS = (
-    ("other", re.compile(r"kv ?@|k[/-]?v[- ]?cache|flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),
-    ("active", re.compile(r"activ|激活", re.IGNORECASE)),
-    ("non_embedding", re.compile(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
-    ("part", re.compile(r"(?:encoder|decoder|embedding|vision|visual|image|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
-    ("total", re.compile(r"param|参数|^#?\s*size$|model size|^大小$|模型大小", re.IGNORECASE)),
-    ("kv_heads", re.compile(r"kv|key.?value", re.IGNORECASE)),
-    ("head_dim", re.compile(r"d[_ ]?head|head[_ ]?dim|d[_ ]?kv|head size|d_k\b", re.IGNORECASE)),
-    ("mlp", re.compile(r"d[_ ]?ffn?|ffn|intermediate|mlp|feed.?forward|中间|前馈", re.IGNORECASE)),
-    ("embedding_size", re.compile(r"^embed(?:ding)?s?(?: size| dim\w*)?$", re.IGNORECASE)),
-    ("vocab", re.compile(r"vocab|词表", re.IGNORECASE)),
-    ("heads", re.compile(r"heads?\b|头数?|^a$", re.IGNORECASE)),
-    ("layers", re.compile(r"^(?:#|num|number of|n|no\. of|transformer|encoder|hidden)*[ _#]*(?:hidden |transformer |encoder )?(?:layers?|blocks?)(?:\s*\(?l\)?)?$|(?:vision|image|text|audio)[ _]layers?$|层数|^depth$|^l$", re.IGNORECASE)),
-    ("hidden", re.compile(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|_state$|(?:vision|image|text) width$|隐藏|维度|宽度|dim\b", re.IGNORECASE)),
+    ("other", patterns.pattern(r"kv ?@|k[/-]?v[- ]?cache|flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),
+    ("active", patterns.pattern(r"activ|激活", re.IGNORECASE)),
+    ("non_embedding", patterns.pattern(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
+    ("part", patterns.pattern(r"(?:encoder|decoder|embedding|vision|visual|image|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
+    ("total", patterns.pattern(r"param|参数|^#?\s*size$|model size|^大小$|模型大小", re.IGNORECASE)),
+    ("kv_heads", patterns.pattern(r"kv|key.?value", re.IGNORECASE)),
+    ("head_dim", patterns.pattern(r"d[_ ]?head|head[_ ]?dim|d[_ ]?kv|head size|d_k\b", re.IGNORECASE)),
+    ("mlp", patterns.pattern(r"d[_ ]?ffn?|ffn|intermediate|mlp|feed.?forward|中间|前馈", re.IGNORECASE)),
+    ("embedding_size", patterns.pattern(r"^embed(?:ding)?s?(?: size| dim\w*)?$", re.IGNORECASE)),
+    ("vocab", patterns.pattern(r"vocab|词表", re.IGNORECASE)),
+    ("heads", patterns.pattern(r"heads?\b|头数?|^a$", re.IGNORECASE)),
+    ("layers", patterns.pattern(r"^(?:#|num|number of|n|no\. of|transformer|encoder|hidden)*[ _#]*(?:hidden |transformer |encoder )?(?:layers?|blocks?)(?:\s*\(?l\)?)?$|(?:vision|image|text|audio)[ _]layers?$|层数|^depth$|^l$", re.IGNORECASE)),
+    ("hidden", patterns.pattern(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|_state$|(?:vision|image|text) width$|隐藏|维度|宽度|dim\b", re.IGNORECASE)),
 )  # fmt: skip
 """What a column holds, by the words of its head; the first that fits."""
 
@@ -103,7 +104,7 @@ _PHRASES = {
 _DRESS = str.maketrans("*`.:=：", "      ")
 
 
-_SYMBOL = re.compile(r"[(（]\$?([A-Z])\$?[)）]")
+_SYMBOL = patterns.pattern(r"[(（]\$?([A-Z])\$?[)）]")
 
 
 _WIDTHS = ("mlp", "hidden")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, value_bounds, whole
 from weighbridge.auditing.text.tables import Row, Table
@@ -16,7 +17,7 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import LEAST_ROWS
 from weighbridge.core.messages import mark
 
-TOTAL = re.compile(r"^\W*(?:(?:grand |sub)?total|sum|合计|总计|小计|总和|总参数)|小计|subtotal", re.IGNORECASE)
+TOTAL = pattern(r"^\W*(?:(?:grand |sub)?total|sum|合计|总计|小计|总和|总参数)|小计|subtotal", re.IGNORECASE)
 """What a line or a row begins with that is the sum of those above it."""
 
 

@@ -9,14 +9,15 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark
 
-_CODE = re.compile(
+_CODE = pattern(
     r"\s*(?:(?P<name>[A-Za-z_]\w{0,60})\s*=(?!=)\s*|print\((?=[^'\"]*\)\s*#))?(?P<code>[\w\s+\-*/^().]{1,200}?)\s*(?:#(?P<comment>.*))?$"
 )
-_SAID = re.compile(r"\s*(?:=|->|=>|→)?\s*(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,15})(?:\s*(?:params?|parameters|参数))?\s*$")
+_SAID = pattern(r"\s*(?:=|->|=>|→)?\s*(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,15})(?:\s*(?:params?|parameters|参数))?\s*$")
 _LARGEST, _LONGEST, _POWER = 10**18, 300, 6
 
 

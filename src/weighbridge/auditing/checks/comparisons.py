@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.published_figures import figures
@@ -21,26 +22,26 @@ from weighbridge.presets.aliases import MODEL
 
 _WORDS = {"twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 _NUMBER = r"(?P<number>(?<![\w.])\d+(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten)"
-_TIMES = re.compile(
+_TIMES = patterns.pattern(
     rf"(?:{_NUMBER} ?(?:x|×|times|[- ]fold)|(?P<twice>twice)) ?"
     r"(?:(?:the|as) (?:size|number of (?:total )?parameters|parameter count|parameters)(?: of)?|(?P<less>smaller|fewer parameters|less parameters)(?: than)?|"
     r"(?:larger|bigger|more parameters)(?: than)?|as (?:large|big|many (?:total )?parameters)(?: as)?)\W*(?:that of |of )?",
     re.IGNORECASE,
 )
-_SHARE = re.compile(
+_SHARE = patterns.pattern(
     r"(?<![\w.])(?P<number>\d{1,2}(?:\.\d+)?) ?%,? (?:(?P<less>fewer parameters|less parameters|smaller(?: in size)?)|more parameters|larger|bigger) than \W*",
     re.IGNORECASE,
 )
-_TIMES_ZH = re.compile(r"\W{0,2}的?\W{0,2}(?P<number>(?<![\d.])\d+(?:\.\d+)?) ?倍")
-_IS_ZH = re.compile(
+_TIMES_ZH = patterns.pattern(r"\W{0,2}的?\W{0,2}(?P<number>(?<![\d.])\d+(?:\.\d+)?) ?倍")
+_IS_ZH = patterns.pattern(
     r"\W*(?:模型)?(?:的)?(?:总)?(?:参数量?|参数规模|规模|参数总量|参数数量|大小)(?:大约|大概|约|就|几乎|接近)*(?:是|为|达到?|相当于)(?:了)?\W*"
 )
-_VERB = re.compile(
+_VERB = patterns.pattern(
     r"(?:\W|\b(?:is|are|was|has|have|being|with|at|about|roughly|around|approximately|some|model|which|contains?|base|parameters?)\b)*",
     re.IGNORECASE,
 )
 """All that may stand between a model and what it is compared by."""
-_ELSE_BEHIND = re.compile(
+_ELSE_BEHIND = patterns.pattern(
     r"\W{0,3}(?:in|on|at|for|vocab|context|data|hidden|embedding|layer|model's|tokeni|attention|cache|memory|'s|’s|词表|上下文|数据|的(?!参数))",
     re.IGNORECASE,
 )

@@ -19,6 +19,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, scales, significant_digits
@@ -112,16 +113,16 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
     return claim_of(scene, offer, "component", "wrong", best.number, reason + best.convention)
 
 
-_OPERATIONS = re.compile(r"\W{0,3}(?:floating|operations?|ops\b|flops?\b|macs?\b|multipl|bytes?\b|次运算|次浮点|次乘)", re.IGNORECASE)
+_OPERATIONS = pattern(r"\W{0,3}(?:floating|operations?|ops\b|flops?\b|macs?\b|multipl|bytes?\b|次运算|次浮点|次乘)", re.IGNORECASE)
 
 """Behind a number that counts work or bytes, and no parameters."""
 
-_WIDTH = re.compile(
+_WIDTH = pattern(
     r"[- ]?(?:wide\b|inputs?\b|outputs?\b|neurons?\b|channels?\b|units?\b|(?:hidden )?(?:dim(?:ension)?s?|units)\b|dimensional|个?(?:维|神经元|单元|通道))",
     re.IGNORECASE,
 )
 _LARGEST_WIDTH = 100_000
-_COUNTED = re.compile(r"param|weights?\b|参数|权重", re.IGNORECASE)
+_COUNTED = pattern(r"param|weights?\b|参数|权重", re.IGNORECASE)
 
 
 def _is_a_width(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -> bool:
@@ -132,8 +133,8 @@ def _is_a_width(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -
 
 
 _FAR = 100
-_TRAINED = re.compile(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
-_LABELLED = re.compile(
+_TRAINED = pattern(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
+_LABELLED = pattern(
     r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE
 )
 
@@ -149,7 +150,7 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) 
     return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
 
 
-_ADJACENT = re.compile(
+_ADJACENT = pattern(
     r"\W*(?:层|模块|部分|网络)?的?(?:总?参数(?:总?量|数量?)?|parameters?|params)?\W*(?:约为?|大约|为|是|有|共|about|roughly|approximately)?\W*",
     re.IGNORECASE,
 )
@@ -168,7 +169,7 @@ def _is_said_plainly(scene: Scene, offer: Offer) -> bool:
     )
 
 
-_PARAMETERS = re.compile(r"\s?(?:个\s?)?(?:parameters|params|参数)\s?(?:$|[.,;:)，。；）]|and\b|each\b)|\s?。", re.IGNORECASE)
+_PARAMETERS = pattern(r"\s?(?:个\s?)?(?:parameters|params|参数)\s?(?:$|[.,;:)，。；）]|and\b|each\b)|\s?。", re.IGNORECASE)
 
 
 def _is_near(number: Fraction, choices: Sequence[ComponentCount]) -> bool:

@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.scene import Scene, index_stated, words_of
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import models_by_line
 from weighbridge.auditing.claims import Line, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.head_units import with_head_units
 from weighbridge.auditing.text.letters import letter_meanings, meanings
@@ -97,7 +98,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     )
 
 
-_DIGIT = re.compile(r"\d")
+_DIGIT = pattern(r"\d")
 
 
 def _figures(spoken: Sequence[Sequence[Token]]) -> dict[int, Sequence[tuple[int, Token]]]:
@@ -166,7 +167,7 @@ def _is_total(token: Token) -> bool:
     return token.kind == "num" and token.value is not None and not token.unit and not token.places and token.value >= 100_000
 
 
-_TOTAL = re.compile(r"\d (?:parameters\b(?! more)|个参数)|\btotal\b|总参数|总计", re.IGNORECASE)
+_TOTAL = pattern(r"\d (?:parameters\b(?! more)|个参数)|\btotal\b|总参数|总计", re.IGNORECASE)
 
 
 def _models(contexts: Sequence[str | None], named: Mapping[int, Sequence[Mention]]) -> dict[str, ModelValue]:
@@ -195,15 +196,15 @@ def notation(laid: Sequence[Table]) -> dict[str, int]:
     return found
 
 
-_LETTER = re.compile(r"[A-Za-z]\w{0,2}'?")
+_LETTER = pattern(r"[A-Za-z]\w{0,2}'?")
 
 
 def _with_letters(sizes: Mapping[str, int], meant: Mapping[str, str]) -> dict[str, int]:
     return {**sizes, **{letter: sizes[word] for letter, word in meant.items() if word in sizes}}
 
 
-_BERT = re.compile(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
-_CLASS = re.compile(r"[A-Z]\w{2,80}")
+_BERT = pattern(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
+_CLASS = pattern(r"[A-Z]\w{2,80}")
 
 
 def _stated_class(lines: Sequence[Line], model: ModelValue) -> str | None:

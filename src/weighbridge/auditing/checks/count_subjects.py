@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import opens_with_another, sentence_of
 from weighbridge.auditing.thresholds import FAMILY_REACH, LEFTOVER, LISTED, NAME_REACH
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-FILLER = re.compile(
+FILLER = pattern(
     r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
     r"compact|lightweight|powerful|massive|only|just|merely|models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
     r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]",
@@ -96,14 +97,14 @@ def pronoun_subject(text: str, start: int, earlier: Sequence[Mention]) -> Mentio
     return opening if opens and opening is not None and _IS.match(text, opening.end) else None
 
 
-_PRONOUN = re.compile(r"[\W_]*(?:it|this model|它|该模型)(?![a-z])", re.IGNORECASE)
-_WITH_IT = re.compile(
+_PRONOUN = pattern(r"[\W_]*(?:it|this model|它|该模型)(?![a-z])", re.IGNORECASE)
+_WITH_IT = pattern(
     r"\W*(?:with|having|at) (?:its |only |just |about |around |roughly |approximately |over )?[~≈*]*\d[\d.,]*\s?(?:[MB]|million|billion)\s(?:parameters|params),? (?:it|the model|this model)\b",
     re.IGNORECASE,
 )
 """The same, with the count before it: ``With 355 million parameters, it learns``."""
-_OPENS = re.compile(r"[\W_]*(?:the )?[\W_]*", re.IGNORECASE)
-_IS = re.compile(
+_OPENS = pattern(r"[\W_]*(?:the )?[\W_]*", re.IGNORECASE)
+_IS = pattern(
     r"[*_`]{0,3}(?:\s?[(（][^()（）]{0,40}[)）])?,?\s?(?:is|was|uses|has|keeps|shrinks|drops|replaces|comes|是|基于|采用|使用)(?![a-z])",
     re.IGNORECASE,
 )
@@ -128,19 +129,19 @@ def is_base(text: str, model: Mention, other: Mention) -> bool:
     return model.kind == MODEL and _MADE_OF.search(text, model.end, other.column) is not None
 
 
-_MADE_OF = re.compile(
+_MADE_OF = pattern(
     r"\b(?:(?:built|based|trained|continued) (?:on|upon|from|with)|on top of|(?:derived|distilled|initiali[sz]ed|adapted|pruned|fine-?tuned|starts?) from|"
     r"(?:same|identical) \w* ?(?:as|to)|keeps|like|shares)\b[^.;。；]{0,24}$|(?:基于|源自|来自|改自|由|以)[^。；]{0,12}$",
     re.IGNORECASE,
 )
-_WITH = re.compile(r"(?:^|[.;。；])\W*(?:with|at|having) (?:its |only |about |around |roughly |just )?[*_`~]*$", re.IGNORECASE)
-_SAID_AHEAD = re.compile(r"[*_` ]*(?:parameters|params),\s+(?:the )?[*_`]*", re.IGNORECASE)
+_WITH = pattern(r"(?:^|[.;。；])\W*(?:with|at|having) (?:its |only |about |around |roughly |just )?[*_`~]*$", re.IGNORECASE)
+_SAID_AHEAD = pattern(r"[*_` ]*(?:parameters|params),\s+(?:the )?[*_`]*", re.IGNORECASE)
 """Around a count that opens the sentence of its model."""
-_FOR_EXAMPLE = re.compile(
+_FOR_EXAMPLE = pattern(
     r"\s?(?:个参数|参数|param(?:eter)?s)(?:的?(?:模型|大模型))?\s?[(（]\s?(?:例如|比如|譬如|如|e\.g\.,?|such as|like)[:：]?\s?",
     re.IGNORECASE,
 )
-_SISTER = re.compile(r"(?<![\w.-])(?:tiny|mini|small|base|medium|large|huge|giant|x+l|x*large)(?![\w-])", re.IGNORECASE)
+_SISTER = pattern(r"(?<![\w.-])(?:tiny|mini|small|base|medium|large|huge|giant|x+l|x*large)(?![\w-])", re.IGNORECASE)
 """A size between a name and a count, which may be its sister's: ``Whisper tiny has 39M parameters, base 74M``."""
 
 
@@ -227,8 +228,8 @@ def of_mention(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
 
 
 _OPTION_REACH = 40
-_OPTION = re.compile(r"--[a-z][\w-]*[ =]$")
-_COLUMN_OF_BYTES = re.compile(r"\bbytes\b|字节", re.IGNORECASE)
+_OPTION = pattern(r"--[a-z][\w-]*[ =]$")
+_COLUMN_OF_BYTES = pattern(r"\bbytes\b|字节", re.IGNORECASE)
 _COLUMN_REACH = 12
 """Lines of a printed table, whose head says what its columns are."""
 

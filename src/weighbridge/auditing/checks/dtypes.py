@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
@@ -13,33 +14,33 @@ from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark
 
 DTYPES = (
-    (Fraction(2), re.compile(r"(?<![a-z0-9])(?:fp16|bf16|b?float16|f16|half|16[- ]?bits?)(?![0-9])|半精度|16 ?位", re.IGNORECASE)),
+    (Fraction(2), patterns.pattern(r"(?<![a-z0-9])(?:fp16|bf16|b?float16|f16|half|16[- ]?bits?)(?![0-9])|半精度|16 ?位", re.IGNORECASE)),
     (
         Fraction(4),
-        re.compile(
+        patterns.pattern(
             r"(?<![a-z0-9])(?:fp32|float32|f32|float(?![0-9a-z])|(?:full|single)[- ]precision|32[- ]?bits?)(?![0-9])|单精度|全精度|32 ?位",
             re.IGNORECASE,
         ),
     ),
-    (Fraction(1), re.compile(r"(?<![a-z0-9])(?:u?int8|fp8|q8|8[- ]?bits?)(?![0-9])|(?<![0-9])8 ?位", re.IGNORECASE)),
-    (Fraction(1, 2), re.compile(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
+    (Fraction(1), patterns.pattern(r"(?<![a-z0-9])(?:u?int8|fp8|q8|8[- ]?bits?)(?![0-9])|(?<![0-9])8 ?位", re.IGNORECASE)),
+    (Fraction(1, 2), patterns.pattern(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
 )
 """Bytes for each number, by the words of a dtype."""
-_EACH = re.compile(
+_EACH = patterns.pattern(
     r"(?<![\d.])(\d{1,2}(?:\.\d+)?)[ -]?bytes? (?:per|for each|for every|each|a)\b ?(?:model )?(?:param\w*|weight)|(?<![\d.])(\d{1,2}(?:\.\d+)?)[ -]?bytes?/param|"
     r"(?:each|every|per) (?:param\w*|weight) (?:takes?|needs?|uses?|costs?|requires?|occupies|is|at)(?: up| about)? (\d{1,2}(?:\.\d+)?) ?bytes?|"
     r"每个?参数(?:占用?|需要?|用|共|为|是|约|要)*\W{0,2}(\d{1,2}(?:\.\d+)?) ?(?:个?字节|bytes?)",
     re.IGNORECASE,
 )
-_FILLERS = re.compile(
+_FILLERS = patterns.pattern(
     r"precision|integers?|floating[- ]?point|floats?|brain|numbers?|uses?|takes?|needs?|requires?|is|are|has|stores?|each|every|one|parameters?|params?|weights?|in|for|or|at|with|"
     r"精度|整型|整数|浮点数?|类型|每个|一个|参数|权重|占用?|需要?|为|是|用|存储|即|的|和|或|下|时|以",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(
+_BEHIND = patterns.pattern(
     r"\s*(?:$|[|,，。;；.)）]|(?:per|/|a|each|every|for each)\b ?(?:param|weight|element|number|value)|/ ?参数|每)", re.IGNORECASE
 )
-_CLAUSE = re.compile(r"[。;；,，](?!\d)|\b(?:and|while|whereas|but)\b|而")
+_CLAUSE = patterns.pattern(r"[。;；,，](?!\d)|\b(?:and|while|whereas|but)\b|而")
 _WIDEST = 16
 """Bytes beyond which a figure is no single number's."""
 _BYTES = ("byte", "bytes", "字节")

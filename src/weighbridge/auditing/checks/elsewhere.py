@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.scene import Scene
@@ -12,7 +13,7 @@ from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.openings import sentence_of
 
-_OF_NAME = re.compile(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
+_OF_NAME = patterns.pattern(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
 """Between a count and the name that it is said of: ``125M parameters for RoBERTa-base``."""
 _HELD = frozenset(("configuration", "total", "component"))
 """Kinds of claims that are held against the model of their lines."""
@@ -62,7 +63,7 @@ def _is_another_sources(text: str, claim: Claim) -> bool:
 
 _REACH = 80
 """Characters behind a number that may give another source's."""
-_SOURCE = re.compile(
+_SOURCE = patterns.pattern(
     r"\b(?:in|by|of|per) (?:the|its|their) (?:\w+ ){0,2}(?:paper|report|article|code|repository|checkpoint|config)\b|论文|原文|技术报告|代码",
     re.IGNORECASE,
 )
@@ -74,7 +75,7 @@ def _is_in_a_shape(text: str, claim: Claim) -> bool:
     return beside is not None or _KEYED.search(text, 0, claim.start) is not None
 
 
-_SIDE = re.compile(r"\s?(?:→|->|[x×])\s?\d")
-_OTHER_SIDE = re.compile(r"(?:→|->|\d\s?[x×])\s?$")
-_KEYED = re.compile(r"[\"'`]\w+[\"'`]\s*:\s*[\"']?$")
+_SIDE = patterns.pattern(r"\s?(?:→|->|[x×])\s?\d")
+_OTHER_SIDE = patterns.pattern(r"(?:→|->|\d\s?[x×])\s?$")
+_KEYED = patterns.pattern(r"[\"'`]\w+[\"'`]\s*:\s*[\"']?$")
 """Before the value of a key that code writes."""

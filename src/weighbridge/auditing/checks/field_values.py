@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.conventions.atoms import parts_of
 from weighbridge.core.tree import list_rows
 from weighbridge.presets.windows import published_lengths
@@ -118,7 +118,7 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
-_CONVOLUTION = re.compile(r"conv_layers\.(\d+)\.")
+_CONVOLUTION = pattern(r"conv_layers\.(\d+)\.")
 
 
 def _gather(part: object, found: Mapping[str, set[int]]) -> None:

@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.table_places import lines_of_others
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
@@ -28,7 +29,7 @@ LONGEST = 10_000
 """Characters of a line that is a sentence or a row of a table."""
 _LISTED = ("layers", "heads", "kv_heads", "experts", "active", "hidden")
 """Sizes that a sentence or a list of a model's sizes says plainly enough to be wrong."""
-OTHERWISE = re.compile(
+OTHERWISE = pattern(
     r"\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
     r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
     r"teacher|distil\w*|from|into|up to|at least|at most|around|about|between|ratio|split|subset|vision|image|audio|speech|text encoder|draft|mtp|dense|like|not|never|wrong|instead)\b|"
@@ -36,7 +37,7 @@ OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 """Words by which a size is another than the model's, or may be."""
-_SENTENCE = re.compile(r"[。;；!?！？]|\.(?!\d)|\|")
+_SENTENCE = pattern(r"[。;；!?！？]|\.(?!\d)|\|")
 
 
 class _StatedField(NamedTuple):
@@ -222,10 +223,10 @@ def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_St
     return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not OTHERWISE.search(around)
 
 
-_BRACKET = re.compile(r"[*_`]*\s?[(（]")
-BUILT_WITH = re.compile(r"[*_`]*,? (?:with|using|having) ", re.IGNORECASE)
+_BRACKET = pattern(r"[*_`]*\s?[(（]")
+BUILT_WITH = pattern(r"[*_`]*,? (?:with|using|having) ", re.IGNORECASE)
 """Behind a name, what may make another model of it: ``a BERT-base with 6 layers and 12 heads``."""
-_IN_EACH = re.compile(
+_IN_EACH = pattern(
     r"\b(?:in|for|at|per) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer) )?(?:layers?|tokens?|blocks?)\b",
     re.IGNORECASE,
 )

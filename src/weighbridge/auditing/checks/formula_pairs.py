@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from weighbridge.auditing.checks.formula_equality import degree, substitute, value_at
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import Term, parse
 from weighbridge.auditing.text.numbers import Token
@@ -17,7 +18,7 @@ from weighbridge.auditing.text.size_words import SYMBOLS
 from weighbridge.auditing.text.values import names
 from weighbridge.core.polynomials import Atom, Polynomial
 
-_SAME = re.compile(
+_SAME = pattern(
     r"^[\s,，、。;(]*(?:这?可以?)?(?:简化为|化简为|简写为|写成|合并为|整理为|即为|即|也就是|等于|等价于|"
     r"(?:,? ?(?:which|this|that|it))? ?(?:can be )?(?:simplif(?:ies|ied) to|reduces to|is equal to|equals|which is|i\.e\.|that is|or simply|"
     r"is the same as|amounts to|is just|comes to))[\s:,，]*$",

@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.reference_counts import ReferenceCounts, refere
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
@@ -22,7 +23,7 @@ from weighbridge.auditing.text.sections import sections
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial
 
-_MEAN = re.compile(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
+_MEAN = pattern(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
 
 
 def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:

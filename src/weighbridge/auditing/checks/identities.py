@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.polynomial_terms import polynomial
@@ -18,15 +19,15 @@ from weighbridge.core.polynomials import Polynomial
 
 _LONGEST = 2000
 """Characters of a line that is looked at."""
-_ENDS = re.compile(r"[,，。;；:：|$≈<>&\\]|\.(?!\d)")
-_PIECE = re.compile(
+_ENDS = pattern(r"[,，。;；:：|$≈<>&\\]|\.(?!\d)")
+_PIECE = pattern(
     r"\s*(?:(?P<num>\d{1,18}(?:\.\d{1,6})?)(?![\d.]*\d)|(?P<name>[A-Za-z]_[A-Za-z]{1,10})(?![A-Za-z_])|(?P<run>[A-Za-z]{2,4}(?![A-Za-z_])|[A-Za-z](?![A-Za-z_(]))|(?P<op>[+\-*/^×·])|(?P<open>\()|(?P<close>\)))"
 )
 _SIGNS = {"×": "*", "·": "*"}
 _KINDS = {"open": "(", "close": ")", "run": "op"}
-_LEAD = re.compile(r"\s*(?:[A-Za-z]{2,20}\s+)+(?=[\d(])")
+_LEAD = pattern(r"\s*(?:[A-Za-z]{2,20}\s+)+(?=[\d(])")
 """Words before a formula."""
-_LETTER = re.compile("[A-Za-z]")
+_LETTER = pattern("[A-Za-z]")
 _LETTERS = 2
 """Letters that both sides must have: ``x = 2x`` sets one anew."""
 

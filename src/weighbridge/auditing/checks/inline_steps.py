@@ -12,29 +12,30 @@ from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import SLIP_APART, SUM_DIGITS
 from weighbridge.core.messages import mark
 
-_EACH = re.compile(
+_EACH = pattern(
     r"\b(?:per|each|every|one|a|single) (?:\w+ )?(?:layer|block)s?\b|\b(?:layer|block) (?:\w+ )?(?:has|holds|takes|costs|comes to)\b|每一?层|单层|一层|每个(?:块|block|层)",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
+_TIMES = pattern(
     r"(?<![×*] )(?<![\w.,×*])(?P<number>\d{1,3}) ?(?:个 ?)?(?:transformer |encoder |decoder |such |identical |hidden )?(?:layers?|blocks?|层|块)\W{0,2}"
     r"(?:(?:一?共|合计|总共|总计|约|就|便|则|是|为|有|together|total|this|that|gives?|makes?|hold|have|has|is|are|come|comes|to|about|around|roughly|would|parameters?|参数量?|[:：≈~=→，,*]) ?){0,5}$",
     re.IGNORECASE,
 )
-_SUMMED = re.compile(
+_SUMMED = pattern(
     r"(?:合计|总共|共计|一共|加起来|相加|总计|总和|sum(?:s|ming)?(?: up)?(?: to)?:?|for a total of|in total|altogether|adds? up to|together)\W{0,2}(?:约|为|是|about|roughly|~|≈|[:：])?\W{0,2}$",
     re.IGNORECASE,
 )
-_SO = re.compile(r"(?:所以|因此|因而|故|(?:\b(?:so|thus|hence|therefore|makes|making|giving|gives|i\.e\.)))[^。;；]{0,24}$", re.IGNORECASE)
-_IN_TOTAL = re.compile(r"\W{0,2}(?:param(?:eter)?s )?(?:in total|altogether|in all|total\b|together)", re.IGNORECASE)
-_BREAK = re.compile(r"[。!?！？|]|(?<!i\.e)(?<!e\.g)\.(?!\d)(?=\s|$)")
-_ELSE = re.compile(
+_SO = pattern(r"(?:所以|因此|因而|故|(?:\b(?:so|thus|hence|therefore|makes|making|giving|gives|i\.e\.)))[^。;；]{0,24}$", re.IGNORECASE)
+_IN_TOTAL = pattern(r"\W{0,2}(?:param(?:eter)?s )?(?:in total|altogether|in all|total\b|together)", re.IGNORECASE)
+_BREAK = pattern(r"[。!?！？|]|(?<!i\.e)(?<!e\.g)\.(?!\d)(?=\s|$)")
+_ELSE = pattern(
     r"\b(?:without|except|excluding|ignoring|not counting|of which|more|fewer|less|saves?|if|would)\b|不含|除了|忽略|其中|如果|若|节省|减少",
     re.IGNORECASE,
 )

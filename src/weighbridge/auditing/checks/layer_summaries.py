@@ -11,14 +11,15 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Line, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.core.messages import mark
 
-_HEAD = re.compile(r"\bLayer \(type\b.*?(?P<column>\bParam #)")
-_TOTAL = re.compile(r"\s*Total params: (\d[\d,]*)(?![\d,.])")
-_COUNT = re.compile(r"(?<![\w.,])\(?(?P<count>\d{1,3}(?:,\d{3})+|\d{1,15})\)?(?![\w.,])(?P<again> \(recursive\))?")
-_BARS = re.compile("[│┃|]")
-_KIND = re.compile(r"(?P<name>[A-Za-z_]\w*)[^:]*: (?P<depth>\d+)-\d+|(?P<layer>[A-Za-z_]\w*)-\d+\s|\((?P<type>[A-Za-z]\w*)\)")
+_HEAD = pattern(r"\bLayer \(type\b.*?(?P<column>\bParam #)")
+_TOTAL = pattern(r"\s*Total params: (\d[\d,]*)(?![\d,.])")
+_COUNT = pattern(r"(?<![\w.,])\(?(?P<count>\d{1,3}(?:,\d{3})+|\d{1,15})\)?(?![\w.,])(?P<again> \(recursive\))?")
+_BARS = pattern("[│┃|]")
+_KIND = pattern(r"(?P<name>[A-Za-z_]\w*)[^:]*: (?P<depth>\d+)-\d+|(?P<layer>[A-Za-z_]\w*)-\d+\s|\((?P<type>[A-Za-z]\w*)\)")
 _MOST_LINES = 20_000
 """Lines below a head within which its total may stand."""
 _BEYOND = 3

@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values, main_values, values_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, may_be_otherwise
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.items import Item
 from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.numbers import Token
@@ -25,7 +26,7 @@ class Listed(NamedTuple):
     own: bool
 
 
-_OF_ONE = re.compile(r"\b(?:each|every|per|one|single|expert)\b(?! token)|每(?!个?\s?token)|单|embedding|嵌入", re.IGNORECASE)
+_OF_ONE = pattern(r"\b(?:each|every|per|one|single|expert)\b(?! token)|每(?!个?\s?token)|单|embedding|嵌入", re.IGNORECASE)
 """Words before a count that make it a part's: ``Each expert has 5.6B parameters``."""
 
 

@@ -21,6 +21,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.size_verdicts import is_no_size, likeliest_length, size_claims
 from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import label_of_line
 from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.lengths import lengths_of
@@ -72,9 +73,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     yield from _judge(scene, block, subject)
 
 
-_OF_CODE = re.compile(
-    r"""[\s{,(]*["']?(?:model_type|architectures|_?class\w*|\w*config\w*)["']?\s*[:=(]|\s*(?:class|from|import|return) """
-)
+_OF_CODE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures|_?class\w*|\w*config\w*)["']?\s*[:=(]|\s*(?:class|from|import|return) """)
 """What begins a line of code or of a config, whose names are those of types and classes."""
 
 
@@ -101,13 +100,13 @@ def _label_above(scene: Scene, index: int) -> Row | None:
     return Row(above, (Cell(label, 0, len(label), above), Cell(number[1], *number.span(1), index)))
 
 
-_COUNT_LABEL = re.compile(
+_COUNT_LABEL = pattern(
     r"[\s*]*(?:total |number of )?param(?:eter)?s?(?: count)?[\s*:]*|[\s*]*(?:总)?参数(?:总?量|数量)?[\s*:：]*", re.IGNORECASE
 )
-_LENGTH_LABEL = re.compile(
+_LENGTH_LABEL = pattern(
     r"[*]*(?:max(?:imum)? )?context(?: (?:length|window|size))?[*:：]*|[*]*(?:最大)?上下文(?:长度|窗口)?[*:：]*", re.IGNORECASE
 )
-_NUMBER_ALONE = re.compile(r"[\s*`~≈]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
+_NUMBER_ALONE = pattern(r"[\s*`~≈]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
 
 
 def _setting(scene: Scene, row: Row, subject: Subject) -> list[Listed]:
@@ -124,7 +123,7 @@ def _setting(scene: Scene, row: Row, subject: Subject) -> list[Listed]:
     return [listed] if listed is not None else []
 
 
-_FIGURE = re.compile(r"[~≈约* ]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)", re.IGNORECASE)
+_FIGURE = pattern(r"[~≈约* ]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)", re.IGNORECASE)
 
 
 def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Claim]:
@@ -140,7 +139,7 @@ def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Clai
             yield from _judge(scene, block, subject, apposed=pair is not None and all(one.token.end < pair.end() for one in block))
 
 
-_PAIR = re.compile(r"[*_`]{0,3}\s?[(（][^()（）]{4,60}[)）]")
+_PAIR = pattern(r"[*_`]{0,3}\s?[(（][^()（）]{4,60}[)）]")
 """Right behind a name, what it is: ``Llama-3.2-1B (16 layers, 1.24B)``."""
 
 
@@ -174,13 +173,13 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     return [listed for item in own if (listed := hold_item(text, index, item, subject)) is not None]
 
 
-_REMARK_BEHIND = re.compile(
+_REMARK_BEHIND = pattern(
     r"(?P<said>\s*(?:[-*+•·]|\d{1,2}[.)])\s[^\d:：]{2,48}[:：][*_` ]*[~≈约]?\d[\d,.]*[KMB]?(?: [a-z]{3,12})?[*_`]*)\s*(?:—|–|--|\s-\s|→)",
     re.IGNORECASE,
 )
-_OPENING_REMARK = re.compile(r"\s*(?:[-*+•·]\s*)?[(（][^()（）\d]{2,60}[)）]\s*(?=\d)")
+_OPENING_REMARK = pattern(r"\s*(?:[-*+•·]\s*)?[(（][^()（）\d]{2,60}[)）]\s*(?=\d)")
 """What stands around the size of a line and is a remark: behind a dash, in parentheses at its beginning."""
-_HARMLESS = re.compile(r"\b(?:each|per layer|per head|group|groups|only|up to|first|from)\b|每层|每个?头|约", re.IGNORECASE)
+_HARMLESS = pattern(r"\b(?:each|per layer|per head|group|groups|only|up to|first|from)\b|每层|每个?头|约", re.IGNORECASE)
 
 
 def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None, *, apposed: bool = False) -> Iterator[Claim]:

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.checks.table_subjects import member_of
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.items import Item
 from weighbridge.auditing.thresholds import FAMILY_REACH, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY, MODEL
@@ -69,9 +70,9 @@ def _families_before(scene: Scene, index: int, column: int) -> list[str]:
     return []
 
 
-_HAS_COUNT = re.compile(r"[\d,.]\s?(?:[MBmb]\b|[MmBb][Ii][Ll][Ll][Ii][Oo][Nn]|亿|万)")
+_HAS_COUNT = pattern(r"[\d,.]\s?(?:[MBmb]\b|[MmBb][Ii][Ll][Ll][Ii][Oo][Nn]|亿|万)")
 """What every line with such a count has."""
-_COUNT_BEHIND = re.compile(
+_COUNT_BEHIND = pattern(
     r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
     r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
     re.IGNORECASE,
@@ -90,7 +91,7 @@ def _lines_led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple
             yield index, listed, subject
 
 
-_SIZE_AND_COUNT = re.compile(
+_SIZE_AND_COUNT = pattern(
     r"[\s*`|-]*(tiny|mini|small|base|medium|large|huge|turbo|x+l|x+large|\d+(?:\.\d+)?B)[*`]*[\s|:]+(\d[\d,.]*\s?(?:[MB]\b|million|billion))",
     re.IGNORECASE,
 )
@@ -102,7 +103,7 @@ def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iter
         yield from hold(scene, listed, subject, sure=right >= SURE_COUNTS and right * 2 > len(group))
 
 
-_LISTED = re.compile(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
+_LISTED = pattern(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
 
 
-_ALONE = re.compile(r"[\s*_`\"]*(?:[:：(（\-–—=→#]|(?=\s))[\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")
+_ALONE = pattern(r"[\s*_`\"]*(?:[:：(（\-–—=→#]|(?=\s))[\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")

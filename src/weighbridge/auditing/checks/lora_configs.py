@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.adapters.source import adapters_of
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import pattern
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_OPENS = re.compile(r"\bLora[Cc]onfig\s*\(")
-_RANK = re.compile(r"\br\s*[=:]\s*(\d{1,4})\b")
-_TARGETS = re.compile(r"\btarget_modules\s*[=:]\s*(?:\[([^\]]{1,600})\]|[\"']all-linear[\"'])")
-_NAME = re.compile(r"[\"']([\w.]{1,60})[\"']")
-_ELSE = re.compile(
-    r"modules_to_save|rank_pattern|use_dora|SEQ_CLS|TOKEN_CLS|layers_to_transform|exclude_modules|\bbias\s*=\s*[\"'](?!none)"
-)
+_OPENS = pattern(r"\bLora[Cc]onfig\s*\(")
+_RANK = pattern(r"\br\s*[=:]\s*(\d{1,4})\b")
+_TARGETS = pattern(r"\btarget_modules\s*[=:]\s*(?:\[([^\]]{1,600})\]|[\"']all-linear[\"'])")
+_NAME = pattern(r"[\"']([\w.]{1,60})[\"']")
+_ELSE = pattern(r"modules_to_save|rank_pattern|use_dora|SEQ_CLS|TOKEN_CLS|layers_to_transform|exclude_modules|\bbias\s*=\s*[\"'](?!none)")
 """What makes more, or other, parameters trainable than rank and targets say."""
 _LONGEST, _REACH = 24, 60
 """Lines of a config, and lines below it within which its outcome is printed."""

@@ -8,13 +8,14 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 
-_PRODUCT = re.compile(r"[\d,] ?[×xX*] ?\d")
+_PRODUCT = pattern(r"[\d,] ?[×xX*] ?\d")
 """What every such matrix has: two sizes multiplied."""
-_SAID = re.compile(
+_SAID = pattern(
     r"(?<![\d.,×*x] )(?<![\w.,×*^])(?P<rows>\d[\d,]*) ?[×x*] ?(?P<columns>\d[\d,]*)(?! ?[×x*+^/=\d.])[)\]]?[ -]?(?:weight |projection |embedding |linear |dense |parameter |learned )*"
     r"(?:matrix|layer|projection|table|map)\W{0,3}(?:(?:that|which|and|so|it|thus|alone|each|has|having|holds?|with|contains?|is|of|about|exactly|roughly|i\.e\.) ?)*[~≈(]?"
     r"(?P<number>\d[\d,]*(?:\.\d+)? ?(?:[KMB]\b|million|billion)?) (?:trainable )?(?:weights|parameters|params)\b|"
@@ -22,7 +23,7 @@ _SAID = re.compile(
     r"(?P<number_zh>\d[\d,]*(?:\.\d+)? ?(?:[KMB]|万|亿)?) ?个?参数",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(
+_SEVERAL = pattern(
     r"(?:\d|\w+s|each|stack|pair|set) (?:\w+ )?of (?:(?:an?|the|such|size|shape) )*$|\d ?[个层]\W*$|\bfrom (?:an? |the )?$", re.IGNORECASE
 )
 """Words by which more than one matrix is counted: ``12 layers of a 768 × 3072 matrix``."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks import cache_tables
 from weighbridge.auditing.checks.amounts import SENTENCE, Amount, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
@@ -29,48 +30,48 @@ from weighbridge.presets.aliases import MODEL
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_WEIGHTS = re.compile(
+_WEIGHTS = patterns.pattern(
     r"weights?|param(?:eter)?s?\b|model|load|store|checkpoint|requires?\b|needs?\b|takes?\b|权重|参数|模型|加载|显存|占用|需要",
     re.IGNORECASE,
 )
-_ELSE = re.compile(
+_ELSE = patterns.pattern(
     r"\bfits?\b|放得|装得|train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
-_STORED = re.compile(r"weights?\b|权重", re.IGNORECASE)
-_OF_WEIGHTS = re.compile(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
-_FOR_WEIGHTS = re.compile(
+_SIZE = patterns.pattern(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
+_STORED = patterns.pattern(r"weights?\b|权重", re.IGNORECASE)
+_OF_WEIGHTS = patterns.pattern(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
+_FOR_WEIGHTS = patterns.pattern(
     r"\s*(?:of )?(?:(?:gpu|video|device) )?(?:(?:memory|v?ram|显存) )?(?:(?:just|only|simply) )?(?:for|of|to (?:store|hold|load)) (?:its|the|all)?\s?(?:model )?"
     r"(?:weights?|param\w*)\b(?!\W{0,2}(?:(?:and|plus|or) )?(?:the |its )?(?:grad|optim|activ|kv|cache|buffer))",
     re.IGNORECASE,
 )
 """Words right behind a figure by which it is the weights' and nothing else."""
-_WEIGHTS_TAKE = re.compile(
+_WEIGHTS_TAKE = patterns.pattern(
     r"(?:\bweights?|\bparam(?:eter)?s)(?: of [\w.\- ]{2,30}?)?(?: alone)? (?:would |will )?(?:takes?|needs?|occup(?:y|ies)|requires?|uses?|are|is|shrinks? to|amounts? to|come to)(?: up)?"
     r"(?: (?:about|around|only|just|roughly|approximately))?\W{0,2}$|权重(?:约|大约|大概|占用?|需要?|为|是|只|仅|共|大小|存储|的|显存|[\s:：])*$",
     re.IGNORECASE,
 )
 """And words right before it."""
-_BROUGHT_TO = re.compile(
+_BROUGHT_TO = patterns.pattern(
     r"\b(?:brings?|cuts?|reduces?|gets?|shrinks?|takes?) (?:that|it|this|them) (?:down )?to(?: (?:about|around|only|just|roughly))?\W{0,2}$",
     re.IGNORECASE,
 )
 """Behind the figure of the weights, what another dtype makes of it."""
-_SERVED = re.compile(r"\b(?:to )?serv(?:e|ing)\b", re.IGNORECASE)
+_SERVED = patterns.pattern(r"\b(?:to )?serv(?:e|ing)\b", re.IGNORECASE)
 """What the weights are held for, where the figure is said to be theirs alone."""
-_DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
-_ON_DEVICE = re.compile(
+_DEVICE = patterns.pattern(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
+_ON_DEVICE = patterns.pattern(
     r"(?<![\w.])(?:[ABHLVT]\d{2,3}s?|GB\d{3}|MI\d{3}X?|RTX ?\d{4}(?: ?Ti)?|[2345]0[789]0(?: ?Ti)?|M[1-4](?: (?:Pro|Max|Ultra))?|TPU ?v\d\w?|gpus?|cards?|显卡|放[进入]|[装塞][进入]|\bfits? (?:in|into|on|within)(?: an?| the| one)?)[\s(（,-]{0,2}(?:with |has |of )?$",
     re.IGNORECASE,
 )
 """A card around its memory: ``a 24 GB GPU``, ``2×H100 80GB``."""
-_SAID_OF = re.compile(
+_SAID_OF = patterns.pattern(
     r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|模型|model)(?:\W{1,3}|(?=在))(?:(?:在|下|时|精度|加载|存储|weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
     re.IGNORECASE,
 )
 """A size in so many words right before its bytes, and nothing between that could mean anything else."""
-_PARTS = re.compile(
+_PARTS = patterns.pattern(
     r"\b(?:per(?! param)|each(?! param)|every|shards?|split|tp|pp|\w*parallel\w*|devices?|cards?|nodes?|active|embeddings?|head|keys?|values?|tokens?|lora|adapter|layer|ram|peak|overhead|during|serv\w*|cache|context|both|two|cop(?:y|ies))\b|每(?!个?参数)|并行|嵌入|单卡|张|层|分到|缓存|上下文|峰值",
     re.IGNORECASE,
 )
@@ -88,7 +89,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         tables.update((line, laid) for line in laid.lines if line not in tables)
     for statement in scene.numbered:
         for index, token in scene.figures_of(statement):
-            if token.kind == "num" and token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
+            if token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
                 table = tables.get(token.line)
                 judged = _claim(scene, token, table)
                 if table is not None:
@@ -99,8 +100,8 @@ def check(scene: Scene) -> Iterator[Claim]:
         yield from _of_column(scene, column, plain=not _PACKED.search(head))
 
 
-_NEEDED = re.compile(r"memory|ram\b|usage|need|requir|显存|内存|占用", re.IGNORECASE)
-_PACKED = re.compile(r"gguf|ggml|gptq|awq|\bq\d|quanti|量化|disk|file|download", re.IGNORECASE)
+_NEEDED = patterns.pattern(r"memory|ram\b|usage|need|requir|显存|内存|占用", re.IGNORECASE)
+_PACKED = patterns.pattern(r"gguf|ggml|gptq|awq|\bq\d|quanti|量化|disk|file|download", re.IGNORECASE)
 """Heads of columns whose figures hold scales and padding beside the values."""
 
 
@@ -109,8 +110,7 @@ def _of_column(scene: Scene, column: Sequence[tuple[Token, Table, Claim | None]]
     right = sum(judged is not None and judged.verdict == "rounded" for *_, judged in column)
     agreed = plain and right >= AGREED_ROWS and right * 2 > len(column)
     for token, table, judged in column:
-        found = judged or (_claim(scene, token, table, COLUMN_FAR) if agreed else None)
-        if found is not None:
+        if (found := judged or (_claim(scene, token, table, COLUMN_FAR) if agreed else None)) is not None:
             yield found
 
 

@@ -27,6 +27,7 @@ from weighbridge.auditing.checks.table_counts import (
 )
 from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, named_in_cell, whole_number
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
@@ -55,7 +56,7 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
                 )
 
 
-_GRID_SIZE = re.compile(r"\b([A-Z])\s*=\s*(\d+)")
+_GRID_SIZE = pattern(r"\b([A-Z])\s*=\s*(\d+)")
 
 
 def _families_sizes(scene: Scene) -> Iterator[Claim]:
@@ -213,9 +214,9 @@ def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, i
         yield value, *number.span()
 
 
-_HALVES = re.compile(r"[*` ]*(\d{1,3}) ?/ ?(\d{1,3})[*` ]*")
+_HALVES = pattern(r"[*` ]*(\d{1,3}) ?/ ?(\d{1,3})[*` ]*")
 """Layers of an encoder and of its decoder: ``12/12``."""
-_BETWEEN_LENGTHS = re.compile(r"[/→]|->|,(?!\d)|\(|\)")
-_KV = re.compile(r"\d\s*(?:Q )?[(（/]\s*(\d{1,3})\s*(KV)?(?: heads?)?\s*[)）]?$", re.IGNORECASE)
-_KV_HEAD = re.compile(r"kv|gqa|key", re.IGNORECASE)
+_BETWEEN_LENGTHS = pattern(r"[/→]|->|,(?!\d)|\(|\)")
+_KV = pattern(r"\d\s*(?:Q )?[(（/]\s*(\d{1,3})\s*(KV)?(?: heads?)?\s*[)）]?$", re.IGNORECASE)
+_KV_HEAD = pattern(r"kv|gqa|key", re.IGNORECASE)
 """A number of query heads with that of key-value heads beside it: ``32 (8)``, ``64 / 8`` below ``Heads (Q / KV)``."""

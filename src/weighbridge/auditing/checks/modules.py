@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +11,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import LEAST_MODULES, SMALLEST_WIDTH, SURE_MODULES
 from weighbridge.blueprints import model_type_of
@@ -22,12 +22,12 @@ from weighbridge.presets.aliases import preset_configs
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_SHOWN = re.compile(
+_SHOWN = pattern(
     r"\((?P<name>\w+)\): (?:\w*Linear\w*\(in_features=(?P<inner>\d+), out_features=(?P<outer>\d+)"
     r"|Conv1D\(nf=(?P<nf>\d+), nx=(?P<nx>\d+)|\w*Embedding\w*\((?P<rows>\d+), (?P<width>\d+)|\w*Norm\w*\(\(?(?P<norm>\d+),?\)?)"
 )
-_REPEATED = re.compile(r"\((?P<first>\d{1,4})-(?P<last>\d{1,4})\): (?P<times>\d{1,4}) x \w+")
-_CLASS = re.compile(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*))\(\s*$")
+_REPEATED = pattern(r"\((?P<first>\d{1,4})-(?P<last>\d{1,4})\): (?P<times>\d{1,4}) x \w+")
+_CLASS = pattern(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*))\(\s*$")
 
 
 class PrintedModule(NamedTuple):
@@ -167,7 +167,7 @@ def _is_all_but_one(block: Sequence[PrintedModule], own: Mapping[str, frozenset[
     return min(meant, default=0) >= SMALLEST_WIDTH and not words  # no number of labels, nor of words: those are resized
 
 
-_TABLES = re.compile(r"emb|^w[tp]e$|head|^decoder$|^score$|classifier|^output")
+_TABLES = pattern(r"emb|^w[tp]e$|head|^decoder$|^score$|classifier|^output")
 """Tables of words and positions, and maps onto words or labels."""
 
 

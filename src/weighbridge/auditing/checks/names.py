@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.presets.aliases import FAMILY, MODEL, Meaning, table
 
 UNKNOWN = "unknown"
@@ -34,30 +35,30 @@ _HARMLESS = frozenset(
     "instruct chat hf it base sft dpo gptq awq gguf fp16 int4 int8 model models params param parameters version en bf16 uncased cased quickgelu deduped".split()
 )
 """What may follow a name after a hyphen without making it another model's."""
-_OTHER = re.compile(
+_OTHER = pattern(
     r"(?:tiny|clinical|bio|sci|fin|legal|mobile|squeeze|conv|modern|camem|flau|span|visual|video|deca|sentence|kin|know|struct|code|graphcode|hu|neuro|rem|nezha|q|i|m)?bert(?:a|weet|ology)?\d*|"
     r"gpt\d*(?:\.\d)?|gptneo\w*|chatgpt|llama\d*(?:\.\d)?|alpaca|vicuna|mistral|mixtral|qwen\d*(?:\.\d)?|qwq|gemma\d?|palm\d?|gemini|claude|phi\d?|falcon|bloomz?|m?t5|flan|ul2|"
     r"m?bart|pegasus|ernie|deepseek|opt|vit|deit|swin|clip|whisper|chatglm\d?|glm\d?|baichuan\d?|yi|mpnet|funnel|longformer|bigbird|nezha|luke|rembert|roformer|xlnet|xlm|electra|"
     r"albert|roberta|deberta|ctrl|davinci|curie|babbage|ada|gopher|chinchilla|lamda|megatron|turing|galactica|olmo\w*|pythia|mamba\d?|rwkv|jamba|stablelm|internlm\d?|minicpm|grok|"
     r"command|dbrx|switch|glam|rbtl?\d|minilm\w*|resnet\d*|efficientnet\w*|convnext\w*|dinov?\d?|beit\w*|blip\d?|llava\w*|sam|esm\d?\w*|wav2vec\d?|hubert|starcoder\d?|codellama|nllb|elmo|ulmfit"
 )
-_SAME_MODEL = re.compile(r"\d{4,}|finetuned|v\d.*")
+_SAME_MODEL = pattern(r"\d{4,}|finetuned|v\d.*")
 _LIKENESS = frozenset("style styled like based by from type types family inspired and or to in vs".split())
 """What may follow a name after a hyphen when no model is named: ``GPT-style``, ``bert-by-hand``."""
-_FILE = re.compile(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|svg)(?![a-z])")
+_FILE = pattern(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|svg)(?![a-z])")
 _QUOTES = frozenset("'\"`")
 _MAKERS = frozenset("meta google facebook openai microsoft mistralai params param config cfg hparams sizes dims model".split())
 """What may stand before a name and a hyphen: its makers, and words of code, ``params_llama_3_2_1b``."""
-_RUN = re.compile(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
+_RUN = pattern(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
 _WORDS = frozenset(
     "ada afm align clip command ctrl curie dia dit donut funnel git glam know led luke mit mra opt orion sam solar switch turing yi".split()
 )
 """Families that are called by a word of ordinary prose: ``git`` and ``which led to`` name no model, ``GIT`` and ``LED`` do."""
 _PARTS = frozenset("distil long prot sentence".split())
 """Words that begin models' names, and are none alone."""
-_OPENING = re.compile(r"(?:^|[.!?。！？:：;；|>#*•\-(（])[\s\W]*$")
+_OPENING = pattern(r"(?:^|[.!?。！？:：;；|>#*•\-(（])[\s\W]*$")
 """What stands before the first word of a sentence, whose capital says nothing."""
-_GAP = re.compile(r"[\s\-_/.,()\[\]*:\"'’“”]{1,3}")
+_GAP = pattern(r"[\s\-_/.,()\[\]*:\"'’“”]{1,3}")
 _MOST = 8
 
 
@@ -80,7 +81,7 @@ def _mentions(text: str) -> tuple[Mention, ...]:
     return tuple(m for m in found if m.kind != UNKNOWN or not any(start <= m.column < end for start, end in links))
 
 
-_LINK = re.compile(r"\]\((?P<address>https?://[^\s()]+)\)")
+_LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 """Where a link leads: a file's name there is no other model than the link's words name."""
 
 
@@ -120,8 +121,8 @@ def _is_backbone(lower: str, mention: Mention) -> bool:
     return _BACKBONE.match(lower, mention.end) is not None and _WITH.search(lower, max(0, mention.column - 24), mention.column) is not None
 
 
-_BACKBONE = re.compile(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
-_WITH = re.compile(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")
+_BACKBONE = pattern(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
+_WITH = pattern(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:
@@ -210,13 +211,13 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
     return Mention(start, named.names[0], end, named.names, MODEL)
 
 
-SIZE_WORDS = re.compile(
+SIZE_WORDS = pattern(
     r"(?<![a-z0-9.\-])(base|large|small|tiny|mini|medium|huge|giant|xlarge|xxlarge|xl|xxl|turbo|\d+(?:\.\d+)?\s?[bm]|\d+x\d+b)(?![a-z0-9])",
     re.IGNORECASE,
 )
 
 
-ANOTHER = re.compile(
+ANOTHER = pattern(
     r"\b(?:the|its|an?|our|their) (?:\d[\d.]*\s?[BM]|x*large|base|small|medium|tiny|larger|smaller|bigger|biggest|smallest|largest|other|second|latter|former|old|new)\b(?! of)|"
     r"\b\d[\d.]*\s?[BM] (?:version|model|variant|one|checkpoint|sibling)|\b(?:siblings?|sisters?|variants?|baselines?|successors?|predecessors?|teachers?|students?|drafts?|another|others|counterparts?)\b|"
     r"\d[\d.]*\s?[BM]\s?(?:版本?|模型)?\s?(?:则|只?有|仅有|是|为|[:：])|版本?(?:则|有|是|为|[:：])|学生|教师|另一|后者|前者",

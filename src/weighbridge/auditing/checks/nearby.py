@@ -11,6 +11,7 @@ from math import lcm
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
@@ -19,13 +20,11 @@ from weighbridge.core.messages import mark
 
 MOST = 9
 """Numbers of a block that are added up in every combination of neighbours."""
-_TOTAL = re.compile(r"total|sum|overall|altogether|总|合计|小计|共|per[- ]layer|每层|params?:|参数", re.IGNORECASE)
-_TIMES = re.compile(
+_TOTAL = pattern(r"total|sum|overall|altogether|总|合计|小计|共|per[- ]layer|每层|params?:|参数", re.IGNORECASE)
+_TIMES = pattern(
     r"(?<![\w.,])(\d{1,4})\s?(?:×|x\b|\*)?\s?(?:layers?|blocks?|tokens?|层|个 ?token|encoder|decoder|transformer)", re.IGNORECASE
 )
-_BETWEEN = re.compile(
-    r"\s*(?:\(|[,，]? ?(?:or|i\.e\.,?|即|也就是|约|约为|about|roughly)|=|≈|/)+\s*(?:~|≈|约|about|即约)?\s*", re.IGNORECASE
-)
+_BETWEEN = pattern(r"\s*(?:\(|[,，]? ?(?:or|i\.e\.,?|即|也就是|约|约为|about|roughly)|=|≈|/)+\s*(?:~|≈|约|about|即约)?\s*", re.IGNORECASE)
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -168,8 +167,8 @@ def _in_other_words(scene: Scene, token: Token, other: Token) -> Iterator[Claim]
         )
 
 
-_OPENED = re.compile(r"\s?(?:个?参数)?\s?[(（]\s?(?:即|也就是|约|约为|≈)?\s?")
-_CLOSED = re.compile(r"\s?(?:个?参数|param(?:eter)?s?)?\s?[)）]", re.IGNORECASE)
+_OPENED = pattern(r"\s?(?:个?参数)?\s?[(（]\s?(?:即|也就是|约|约为|≈)?\s?")
+_CLOSED = pattern(r"\s?(?:个?参数|param(?:eter)?s?)?\s?[)）]", re.IGNORECASE)
 """Around a count that is said again in parentheses."""
 
 

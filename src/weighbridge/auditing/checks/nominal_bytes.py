@@ -10,6 +10,7 @@ from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole
 from weighbridge.auditing.text.size_words import UNITS
@@ -19,29 +20,29 @@ from weighbridge.core.messages import mark
 
 _FIGURE = r"(?P<figure>\d+(?:\.\d+)? ?[KMG]i?B)\b"
 _DTYPE = r"(?:fp ?32|fp ?16|bf16|b?float(?:16|32)|int8|fp8|half|full|16[- ]bit|32[- ]bit|8[- ]bit|半精度|单精度|全精度)"
-_OF_MODEL = re.compile(
+_OF_MODEL = pattern(
     rf"(?<![\w.-])(?P<count>\d+(?:\.\d+)?) ?(?P<scale>B)[ -]?(?:param\w*[ -]?)?(?:models?|模型)\s?(?:=|⇒|→|->|[:：]|≈|(?:的?(?:核心)?权重)\s?(?:[(（][^()（）]{{0,24}}[)）])?\s?\|)\s?[~≈约]?\s?{_FIGURE}",
     re.IGNORECASE,
 )
 """A model that is called by its count, and right behind it the bytes of its weights."""
-_COUNTED = re.compile(
+_COUNTED = pattern(
     r"(?<![\w.,-])(?P<count>\d+(?:\.\d+)?)\s?(?P<scale>billion|million|B|M)\s?(?:trainable )?(?:param(?:eter)?s?\b|个?参数)", re.IGNORECASE
 )
-_IN_DTYPE = re.compile(
+_IN_DTYPE = pattern(
     rf"(?<![\w.-]){_FIGURE}\s?(?:(?:of (?:gpu |video )?(?:memory|ram|vram) )?in (?:full|half) precision\s?)?[(（](?:in )?(?P<dtype>{_DTYPE})(?: or {_DTYPE})?[)）]",
     re.IGNORECASE,
 )
 """Bytes with their dtype in parentheses right behind them."""
-_OTHER = re.compile(
+_OTHER = pattern(
     r"gradients?\b|optimi[sz]er|adam|activation|\bkv\b|cache|train|lora|adapter|overhead|total|quanti[sz]ed|gguf|disk|per |each|every|梯度|优化器|激活|缓存|训练|合计|总|量化|每(?!个?参数)",
     re.IGNORECASE,
 )
-_OF_PARAMETER = re.compile(r"\b(?:per|each|every) (?:model )?(?:param\w*|weight)", re.IGNORECASE)
+_OF_PARAMETER = pattern(r"\b(?:per|each|every) (?:model )?(?:param\w*|weight)", re.IGNORECASE)
 _SCALES = {"b": 10**9, "billion": 10**9, "m": 10**6, "million": 10**6}
 _ABOVE = 3
 """Lines above a figure within which its dtype or its count may be said."""
 _LONGEST = 2_000
-_REMARK = re.compile(r"[(（][^()（）]{0,24}[)）]")
+_REMARK = pattern(r"[(（][^()（）]{0,24}[)）]")
 
 
 def check(scene: Scene) -> Iterator[Claim]:

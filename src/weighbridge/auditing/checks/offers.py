@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from weighbridge.auditing.checks.names import strip_names
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import ParsedTerm, parse
@@ -17,13 +18,13 @@ from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.sections import sections
 from weighbridge.auditing.text.values import names, numbers, value
 
-_FILLERS = re.compile(
+_FILLERS = pattern(
     r"参数量|参数个数|参数总量|参数总数|总参数量|总参数|参数|数量|个数|总量|总计|共有|共|有|的|为|是|约|大约|层|部分|模块|合计|得到|得|即|量|个|网络|机制|"
     r"parameters?|params?|\bha[sv]e?\b|\bis\b|\bare\b|\bof\b|\bwith\b|\ba\b|\btotal\b|\bcounts?\b|\babout\b|\bnumber\b|\bthe\b|\bin\b|\blayers?\b|\bblock\b|"
     r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\bholds?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b|\bone\b|\beach\b|\bevery\b|\bsingle\b|\ban\b"
 )
-_MODEL_WORDS = re.compile(r"bert|base|large|model|chinese|uncased|cased|模型|整个|全部|whole|entire|full")
-_SHAPE = re.compile(r"[(（]\s?\d[\d,]*(?: ?[×x*] ?\d[\d,]*)+\s?[)）]")
+_MODEL_WORDS = pattern(r"bert|base|large|model|chinese|uncased|cased|模型|整个|全部|whole|entire|full")
+_SHAPE = pattern(r"[(（]\s?\d[\d,]*(?: ?[×x*] ?\d[\d,]*)+\s?[)）]")
 """The shape of a table behind its name: ``the embedding matrix (50257 × 768) holds``."""
 _BREAKS = frozenset("。；;!?！？|")
 _COUNTED = frozenset("k m b bn mn million billion thousand 万 亿 千万 百万 十亿 kb mb 千".split())
@@ -141,7 +142,7 @@ def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: Parse
     return Offer(first, statement[parsed.end - 1], None, number, name, firm and product, True, numbers(parsed.term))
 
 
-_REMARKED = re.compile(r"\d ?[KMB]?\s?\([A-Za-z][^()\d]*\)\s?\+")
+_REMARKED = pattern(r"\d ?[KMB]?\s?\([A-Za-z][^()\d]*\)\s?\+")
 """A term of a sum with words of its own behind it."""
 
 
@@ -232,7 +233,7 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
     return section, False
 
 
-_WHOLE = re.compile(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")
+_WHOLE = pattern(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")
 
 
 def _is_of_model(before: str) -> bool:

@@ -13,22 +13,23 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.totals import is_count, is_hedged, is_operand
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.presets.aliases import MODEL
 
-_POSSESSIVE = re.compile(r"[*_`]*(?:['’]s|\s?的)\s?(?:whole |total |full |about |around |~|≈|约)?\s?", re.IGNORECASE)
-_COUNTED = re.compile(r"\s?(?:个?参数|param(?:eter)?s?\b)?\s?(?:$|[.,;:)，。；）、](?!\d)|(?:and|while|but|to|of|or|as)\b)", re.IGNORECASE)
+_POSSESSIVE = pattern(r"[*_`]*(?:['’]s|\s?的)\s?(?:whole |total |full |about |around |~|≈|约)?\s?", re.IGNORECASE)
+_COUNTED = pattern(r"\s?(?:个?参数|param(?:eter)?s?\b)?\s?(?:$|[.,;:)，。；）、](?!\d)|(?:and|while|but|to|of|or|as)\b)", re.IGNORECASE)
 """What stands between a name and its count, and behind that."""
-_FOR = re.compile(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
-_ENDS = re.compile(r"[*_`]*\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|or)\b)", re.IGNORECASE)
+_FOR = pattern(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
+_ENDS = pattern(r"[*_`]*\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|or)\b)", re.IGNORECASE)
 """What stands between a count and a name behind it, and behind that name."""
-_PARAMETERS = re.compile(r"param|参数", re.IGNORECASE)
-_OF_PART = re.compile(
+_PARAMETERS = pattern(r"param|参数", re.IGNORECASE)
+_OF_PART = pattern(
     r"trainable|lora|adapter|extra|additional|more\b|fewer|less\b|up to|over\b|sav\w+|add\w*\b|embedding|attention|\bhead|layer|expert|active|token|memory|\bgb\b|flop|frozen|可训练|额外|增加|减少|超过|嵌入|每|激活|显存",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[,，;；:：(（]")
+_CLAUSE = pattern(r"[,，;；:：(（]")
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:

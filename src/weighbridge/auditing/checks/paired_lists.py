@@ -16,26 +16,27 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, size_claims
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.presets.aliases import FAMILY, MODEL, member
 
-_PAIRED = re.compile(r"\brespectively\b|\bin that order\b|分别|依次", re.IGNORECASE)
-_SENTENCE = re.compile(r"[。;；!?！？|]|\.(?![\dA-Za-z])")
+_PAIRED = pattern(r"\brespectively\b|\bin that order\b|分别|依次", re.IGNORECASE)
+_SENTENCE = pattern(r"[。;；!?！？|]|\.(?![\dA-Za-z])")
 _LONGEST = 1000
 _UNIT = r"(?:\s?(?:[KMBT]\b|million|billion|trillion|万亿|亿|万|百万|十亿))?"
 _FIGURE = rf"[~≈约]?\d[\d,]*(?:\.\d+)?{_UNIT}(?:\s?(?:layers?|heads?|个?参数|层|个头|维|个)(?![\w-]))?"
 _AND = r"(?:\s?(?:,|，|、|/|;)\s?(?:and |or |和 ?|与 ?|及 ?)?|\s?(?:and|or|&|和|与|及|以及)\s?)"
-_LIST = re.compile(rf"(?<![\w.,\-]){_FIGURE}(?:{_AND}{_FIGURE})+(?![\d-])", re.IGNORECASE)
-_ITEM = re.compile(rf"[~≈约]?(\d[\d,]*(?:\.\d+)?{_UNIT})", re.IGNORECASE)
-_BEHIND = re.compile(
+_LIST = pattern(rf"(?<![\w.,\-]){_FIGURE}(?:{_AND}{_FIGURE})+(?![\d-])", re.IGNORECASE)
+_ITEM = pattern(rf"[~≈约]?(\d[\d,]*(?:\.\d+)?{_UNIT})", re.IGNORECASE)
+_BEHIND = pattern(
     r"\s?(?:个|名|维的?)? ?(?:(?:transformer|attention|decoder|encoder|hidden|model|total|key[- ]value|kv|query|注意力|隐藏|总的?|self-attention) ?){0,2}[-\w ]{0,12}?(?P<word>layers?|blocks|heads|param\w*|experts|层|个头|头|参数|dimensions|hidden units)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = pattern(
     r"([A-Za-z_#\- /]{1,40}|[\u4e00-\u9fffA-Za-z_ ]{1,16})\s?(?:of|are|is|分别(?:为|是|有)|依次(?:为|是)|为|是|:|：|=)\s?(?:about |roughly |approximately |约)?$"
 )
-_OTHERWISE = re.compile(
+_OTHERWISE = pattern(
     r"\b(?:our|ours|my|custom|scratch|reduc\w*|prun\w*|modif\w*|first|last|top|bottom|freez\w*|frozen|more|fewer|less|extra|remov\w*|student|teacher|trainable|lora|adapter\w*|"
     r"trillion tokens|[BT] tokens|score\w*|accuracy|without|exclud\w*|embedding|not|faster|gpus?)\b|我们|自己|冻结|裁剪|可训练|不含|去掉|准确|得分|提升|减少",
     re.IGNORECASE,

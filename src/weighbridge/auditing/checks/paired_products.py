@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +15,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import Topic, is_composite, topic
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
@@ -23,11 +23,11 @@ from weighbridge.auditing.thresholds import AGREED_FIELDS
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_TIMES = re.compile(r"\s?[×*·]\s?|(?<=[\w)])\s+x\s+(?=[\w(])")
-_EQUALS = re.compile(r"(?<![=!<>≈])=(?!=)")
-_NUMBER = re.compile(r"\W*(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.])\s?(?:[(（][^()（）]*[)）]|[A-Za-z_\u4e00-\u9fff-]+)?\s*")
-_REMARK = re.compile(r"[(（][^()（）]*[)）]")
-_WORD = re.compile(r"[A-Za-z/]+|[\u4e00-\u9fff]+")
+_TIMES = pattern(r"\s?[×*·]\s?|(?<=[\w)])\s+x\s+(?=[\w(])")
+_EQUALS = pattern(r"(?<![=!<>≈])=(?!=)")
+_NUMBER = pattern(r"\W*(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.])\s?(?:[(（][^()（）]*[)）]|[A-Za-z_\u4e00-\u9fff-]+)?\s*")
+_REMARK = pattern(r"[(（][^()（）]*[)）]")
+_WORD = pattern(r"[A-Za-z/]+|[\u4e00-\u9fff]+")
 _PLAIN = frozenset("the of number total num n model transformer decoder attention all 总 的".split())
 """Words before the name of a size that leave it the model's."""
 _LEAST, _MOST = 3, 12

@@ -20,6 +20,7 @@ from weighbridge.auditing.checks.topics import is_size_of, topic
 from weighbridge.auditing.checks.totals import is_active, is_blocked, is_count, is_hedged, is_of_a_part, is_operand
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.thresholds import AGREED_FIELDS
@@ -103,11 +104,11 @@ def _read_count(scene: Scene, token: Token, verdict: str | None) -> _Told | None
 
 _REACH = 48
 """Characters before a count within which it is called one."""
-_NOUN = re.compile(
+_NOUN = pattern(
     r"\s?(?:total |active |activated |trainable )?(?:param(?:eter)?s?\b)|\s?个?(?:总|激活)?参数|\s?(?:total|active|activated)\b(?! (?:tokens?|users?))|\s?(?:被|已)?激活",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = pattern(
     r"(?:parameter count|parameters|参数(?:总?量|总?数量?)?)\s?(?:of|is|为|约|达到?|仅|只有?|共|总计|是|高达|[:：(（]){0,3}\s?[~≈约]?\s?$",
     re.IGNORECASE,
 )
@@ -144,9 +145,9 @@ def _hold(scene: Scene, told: _Told) -> Iterator[Claim]:
     yield from report_wrong_count(scene, token, told.subject, what)
 
 
-_CLAUSE = re.compile(r"[,，;；:：()（）]|\band\b|\bbut\b|\bwhile\b|但|而")
-_WITHOUT = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
-_PLAIN = re.compile(
+_CLAUSE = pattern(r"[,，;；:：()（）]|\band\b|\bbut\b|\bwhile\b|但|而")
+_WITHOUT = pattern(r"non[- ]?embed|非嵌入|(?:without|excluding) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
+_PLAIN = pattern(
     r"\beach token (?:thus |therefore )?has access to\b|\bonly (?:uses?|activates?)\b|\bdespite (?:having )?\b|(?:约|大约|约为|仅|只|高达)|\b(?:about|around)\b",
     re.IGNORECASE,
 )

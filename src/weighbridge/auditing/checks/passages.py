@@ -17,13 +17,14 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
 from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
 
 if TYPE_CHECKING:
     pass
 
-_BUILT = re.compile(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
+_BUILT = pattern(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
 _RIGHT = frozenset(("exact", "rounded", "convention", "note"))
 _LENGTHS = (32, 50)
 """A text may set as it likes how long a sequence is, and sets it to a multiple of one of these: ``2048``, ``100``."""
@@ -75,13 +76,13 @@ def _is_behind_count(scene: Scene, said: SaidSize, claims: Sequence[Claim]) -> b
     return any(claim.kind == "total" and claim.verdict in _RIGHT and (claim.line, claim.start) == place for claim in claims)
 
 
-_COUNT_BEFORE = re.compile(
+_COUNT_BEFORE = pattern(
     r"(?<![\d.,])\d[\d.,]*\s?(?:[BM]|billion|million|亿|万)?\s?(?:param(?:eter)?s|个?参数)[)）]?\s?(?:[:：,，;；(（]|in|with|and|over|across|并|,?共)?\s?(?:its |the |an? )?$",
     re.IGNORECASE,
 )
 
 
-_LIST_GOES_ON = re.compile(
+_LIST_GOES_ON = pattern(
     r"\s?个?(?:(?:transformer|decoder|encoder|attention|query) ?){0,2}(?:layers?|blocks?|heads?|层|头)?\s?(?:$|[.。,，、;；)）](?!\d)|and\b|each\b|with\b)",
     re.IGNORECASE,
 )
@@ -143,7 +144,7 @@ def _is_mistyped_length(said: SaidSize) -> bool:
     return not chosen and any(is_slip(str(said.size.value), str(right)) for right in values_of(said.models[0], "positions"))
 
 
-_SETTING = re.compile(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
+_SETTING = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
 """What stands before a value that code gives a setting: others make a model of one's own."""
 
 
@@ -153,16 +154,16 @@ def _is_mistyped_setting(said: SaidSize, kinds: Collection[str]) -> bool:
     return right is not None and len(set(kinds) - {said.size.word}) > AGREED_FIELDS and is_slip(str(said.size.value), str(right))
 
 
-_HAS = re.compile(
+_HAS = pattern(
     r"[*_`'\"]{0,3}\s?(?:(?:has|have)(?: only)?|only has|[:：]|uses|stacks|consists of|comprises|[只仅]?有|由|共)\s?(?:an?|the|共)?\s?[*_`]{0,3}",
     re.IGNORECASE,
 )
 _LEAD = 24
-_IN_EACH = re.compile(
+_IN_EACH = pattern(
     r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b|每一?层(?:都?有|包?含|使用|的)?|每个(?:编码器|解码器|层|block)(?:都?有|包?含|使用|的)?",
     re.IGNORECASE,
 )
-_UNLIKE = re.compile(
+_UNLIKE = pattern(
     r"\b(?:our|my|a|an|custom|like|unlike|than|from|scratch|reduced|smaller|larger|pruned|modified|toy|tiny version of|half of)\W*$|类似|不同于|比|我们的|自己的|简化的",
     re.IGNORECASE,
 )

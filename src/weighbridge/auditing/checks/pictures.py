@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE, field_claim
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _SQUARE = r"(?<![\w.])(?P<high>\d{1,4}) ?[x×*] ?(?P<wide>\d{1,4})(?![\d.]*\d| ?[x×*] ?\d)"
-_PATCHES = re.compile(
+_PATCHES = patterns.pattern(
     rf"{_SQUARE}(?=[- ]?(?:pixel[- ]|non-overlapping |image )*patch)|patch(?:es)?(?: size)?(?: of| is|:|=)?[ *|]{{1,4}}(?:size )?{_SQUARE.replace('high', 'tall').replace('wide', 'broad')}",
     re.IGNORECASE,
 )
-_IMAGES = re.compile(
+_IMAGES = patterns.pattern(
     rf"{_SQUARE}(?=[- ](?:px|pixels?(?![- ]patch)|resolution|images?|inputs?)\b)|"
     rf"(?:resolution|image size|input size)(?: of| is|:|=)?[ *|]{{1,4}}{_SQUARE.replace('high', 'tall').replace('wide', 'broad')}",
     re.IGNORECASE,
 )
-_WORDS = re.compile(
+_WORDS = patterns.pattern(
     r"\b(?:vocab\w*|wordpiece\S*|bpe)[^.;|]{0,32}?(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{4,7}|\d{2,3}(?P<kilo>[kK]))[*_`]{0,2} (?:entries|tokens|words|wordpieces|subwords)\b",
     re.IGNORECASE,
 )

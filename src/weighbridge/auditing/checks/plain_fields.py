@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.plain_sizes import NAME, PlainSize, read_plain_sizes
 from weighbridge.auditing.thresholds import TOKENIZER_SHORT
@@ -24,19 +25,19 @@ from weighbridge.presets.aliases import MODEL
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_SENTENCE = re.compile(r"[。!?！？|]|\.(?!\d)")
-_CLAUSE = re.compile(r"[;；]|[,，](?!\d)(?:\s*(?:while|whereas|but|and|而|但)(?![a-z]))?|\b(?:while|whereas|but)\b|而", re.IGNORECASE)
+_SENTENCE = pattern(r"[。!?！？|]|\.(?!\d)")
+_CLAUSE = pattern(r"[;；]|[,，](?!\d)(?:\s*(?:while|whereas|but|and|而|但)(?![a-z]))?|\b(?:while|whereas|but)\b|而", re.IGNORECASE)
 _MOST_CLAUSES = 4
-_COUNTED_IN = re.compile(r"\b(?:count\w*|includ\w*|plus|when|after|before|except|without)\b|算上|包括|加上|去掉", re.IGNORECASE)
+_COUNTED_IN = pattern(r"\b(?:count\w*|includ\w*|plus|when|after|before|except|without)\b|算上|包括|加上|去掉", re.IGNORECASE)
 """Words of a later clause by which a size counts more, or less, than the model's."""
-_NEARLY = re.compile(r"约|左右|\b(?:about|around)\b", re.IGNORECASE)
+_NEARLY = pattern(r"约|左右|\b(?:about|around)\b", re.IGNORECASE)
 """Words that make a figure a rounding, and no other model's."""
-_IN_MLP = re.compile(r"\b(?:mlps?|ffn|feed[- ]?forward)", re.IGNORECASE)
-_HAS_ONE = re.compile(NAME + r"\s?(?:has|have|uses|有)\s?(?P<number>\d{1,7})\W*", re.IGNORECASE)
+_IN_MLP = pattern(r"\b(?:mlps?|ffn|feed[- ]?forward)", re.IGNORECASE)
+_HAS_ONE = pattern(NAME + r"\s?(?:has|have|uses|有)\s?(?P<number>\d{1,7})\W*", re.IGNORECASE)
 """A clause that leaves out what it counts: ``BERT-base has 12 layers, while BERT-large has 24``."""
-_PAIRED = re.compile(r"(?P<lead>\D*?)(?P<numbers>\d[\d,]*(?:(?:, (?:and )?| and |、| ?[和与] ?)\d[\d,]*)+)(?P<tail>[^\d]*)", re.IGNORECASE)
-_RESPECTIVELY = re.compile(r"[,，]?\s*respectively|分别", re.IGNORECASE)
-_AND = re.compile(r"[\s,、和与]*(?:and )?", re.IGNORECASE)
+_PAIRED = pattern(r"(?P<lead>\D*?)(?P<numbers>\d[\d,]*(?:(?:, (?:and )?| and |、| ?[和与] ?)\d[\d,]*)+)(?P<tail>[^\d]*)", re.IGNORECASE)
+_RESPECTIVELY = pattern(r"[,，]?\s*respectively|分别", re.IGNORECASE)
+_AND = pattern(r"[\s,、和与]*(?:and )?", re.IGNORECASE)
 _MOST_NAMES = 6
 
 

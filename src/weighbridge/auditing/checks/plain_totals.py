@@ -9,6 +9,7 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_described, topic
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import BESIDE_LINES, LEFTOVER
@@ -71,7 +72,7 @@ def model_of_heading(scene: Scene, line: int) -> Mention | None:
     return None if rest else named[0]
 
 
-_TITLE = re.compile(r"[\W\d_]|parameters|of|in|model|the|参数量?|的|模型", re.IGNORECASE)
+_TITLE = pattern(r"[\W\d_]|parameters|of|in|model|the|参数量?|的|模型", re.IGNORECASE)
 
 
 def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool:
@@ -107,45 +108,45 @@ def _is_opening(text: str, column: int) -> bool:
     return _OPENING.fullmatch(_CLAUSE.split(text[max(0, column - _REACH) : column])[-1]) is not None
 
 
-_SENTENCE = re.compile(r"[.。;；!?！？|](?!\d)")
-_CLAUSE = re.compile(r"[.,，。;；!?！？|:：)）](?!\d)|\b(?:while|whereas|and|but|to|with|from)\b|而(?!且)|(?<=参数)[和与]", re.IGNORECASE)
-_OPENING = re.compile(
+_SENTENCE = pattern(r"[.。;；!?！？|](?!\d)")
+_CLAUSE = pattern(r"[.,，。;；!?！？|:：)）](?!\d)|\b(?:while|whereas|and|but|to|with|from)\b|而(?!且)|(?<=参数)[和与]", re.IGNORECASE)
+_OPENING = pattern(
     r"[\W\d_]*(?:(?:the|an?|so|thus|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|small(?:er|est)|larg(?:er|est)|big(?:ger|gest)|original|first|standard|famous|popular|plain|newer|older|even|so-called|例如|比如|其中|对于?|针对|以|我们|使用|采用|而|但|模型)"
     r"(?![a-z])\W*)*",
     re.IGNORECASE,
 )
-_VERB = re.compile(
+_VERB = pattern(
     r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|weighs|counts|totals|comes with|stands at|clocks in at|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有|则有|只有|仅有|则达到?)\s*|"
     r"(?:模型)?(?:来说|而言)?\s*[,，]?\s*的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
     r"(?:only|just|some|exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",
     re.IGNORECASE,
 )
-_NOUN = re.compile(
+_NOUN = pattern(
     r"\s?[*_`]{0,3}(?:\s?个)?[\s-]?(?P<noun>(?:model )?param(?:eter)?s?\b|参数)?[*_`]{0,3}\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|to|whereas) )",
     re.IGNORECASE,
 )
 """What stands between a name and a count, and behind it, in a clause that says nothing else."""
-_HAS = re.compile(r"\b(?:has|have)\b|有", re.IGNORECASE)
-_PARAMETERS = re.compile(r"param|参数", re.IGNORECASE)
-_RESPECTIVELY = re.compile(r"respectively|分别", re.IGNORECASE)
-_PAIRED = re.compile(
+_HAS = pattern(r"\b(?:has|have)\b|有", re.IGNORECASE)
+_PARAMETERS = pattern(r"param|参数", re.IGNORECASE)
+_RESPECTIVELY = pattern(r"respectively|分别", re.IGNORECASE)
+_PAIRED = pattern(
     r"\s?(?:have|has|contain|的?(?:总|模型)?参数(?:总?量|总?数量?)|分别(?:有|为|是|约为)|[~≈约,，、和与及 ]|and|about|\d[\d.,]*\s?(?:[KMBT]\b|million|billion|亿|万)|个?参数)+",
     re.IGNORECASE,
 )
-PRONOUN = re.compile(r"\W*(?:it|the model|this model|该模型|它|模型|其)(?![a-z])", re.IGNORECASE)
-OF_ITS = re.compile(r"\bof (?:its|their|the model[’']s|all) \W*$|(?:其|它的)\W*$", re.IGNORECASE)
+PRONOUN = pattern(r"\W*(?:it|the model|this model|该模型|它|模型|其)(?![a-z])", re.IGNORECASE)
+OF_ITS = pattern(r"\bof (?:its|their|the model[’']s|all) \W*$|(?:其|它的)\W*$", re.IGNORECASE)
 """Before a count that is the model's own, of which something is told: ``half of its 559M parameters``."""
-OF_PART = re.compile(
+OF_PART = pattern(
     r"layers?\b|heads?\b|experts?\b|embedding|\beach\b|\bevery\b|\bper\b|blocks?\b|\bone\b|层|头|专家|嵌入|每(?!个?\s?token)|单",
     re.IGNORECASE,
 )
 """Words of a part, which make a count that part's."""
-_COUNT = re.compile(
+_COUNT = pattern(
     r"(?:总|激活|活跃|模型)?参数(?:总?量)?(?:为|约|是|达|共)*\s?\d[\d.,]*\s?[亿万BM](?:个?参数)?|\d[\d.,]*\s?[BM] (?:total|active|activated)?(?: ?param(?:eter)?s?)?(?: in total| active)?",
     re.IGNORECASE,
 )
 """Another count of the same model: what is active beside the total."""
-_GIVING = re.compile(
+_GIVING = pattern(
     r"每个?\s?token(?:仅|只)?\s?激活|\b(?:activating|activates|for|gives|giving|makes|making|reaching|reaches|that|so|grand|this|tokens|units|entries|BPE|dimensions|kv|vocabulary|vocab)\b|其|则|达|个",
     re.IGNORECASE,
 )

@@ -8,21 +8,22 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole, write_like
 from weighbridge.auditing.text.values import names, numbers, value
 from weighbridge.core.messages import mark
 
-_RESULT = re.compile(
+_RESULT = pattern(
     r"^[\W\d]*(?:(?:因此|所以|故|即|共|得|so|thus|hence|that is|gives?|=>|→)\W*)?(?:总?参数(?:总?量|个数|总数)?|结果|总数|总量|合计|totals?|(?:the )?(?:total )?(?:number of )?param(?:eter)?s?|result|out(?:put)?)?\W*(?:为|是|有|共|约|is|are|count|:|：|=|≈)*\W*$",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
+_TIMES = pattern(
     r"(?:一?共|总共|×|x|\*|times|有)\s*(\d{1,3})\s*(?:个|层|组|份|次|layers?|heads?|times|blocks?)?|(\d{1,3})\s*(?:个|层|组|份)",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"(?<![\d.-])(?:19|20)\d\d-[01]?\d(?!\d)(?:-[0-3]?\d)?(?! ?[=+*/×])")
+_DATE = pattern(r"(?<![\d.-])(?:19|20)\d\d-[01]?\d(?!\d)(?:-[0-3]?\d)?(?! ?[=+*/×])")
 """A date, which is no subtraction."""
 _NEXT = 3
 """Lines after an expression within which its result may stand."""

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, value_bounds, whole
@@ -25,7 +26,7 @@ from weighbridge.core.messages import mark
 _WIDEST = 12
 """Columns of a table that are tried against each other."""
 _LEAST_COUNT = 1000
-_BYTE_HEAD = re.compile(r"[(（\[ ](?P<unit>[KMG]i?B|bytes)\b", re.IGNORECASE)
+_BYTE_HEAD = pattern(r"[(（\[ ](?P<unit>[KMG]i?B|bytes)\b", re.IGNORECASE)
 _BITS = (32, 16, 8, 4)
 
 

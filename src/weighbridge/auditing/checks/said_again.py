@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.said_sizes import SaidSize
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
 
 
@@ -41,9 +42,9 @@ def is_said_in_both(said: SaidSize, passage: Sequence[SaidSize]) -> bool:
     )
 
 
-_IN_PARENTHESES = re.compile(r"[^\d,，。;；()（）]{1,16}[(（]\s?[`'\"]?\w+[`'\"]?\s?[=:：]\s?", re.IGNORECASE)
-_SETS = re.compile(r"\w[*_`'\"”\s]{0,4}[:：=][*_`'\"\s]{0,4}$")
-_IT_HAS = re.compile(
+_IN_PARENTHESES = pattern(r"[^\d,，。;；()（）]{1,16}[(（]\s?[`'\"]?\w+[`'\"]?\s?[=:：]\s?", re.IGNORECASE)
+_SETS = pattern(r"\w[*_`'\"”\s]{0,4}[:：=][*_`'\"\s]{0,4}$")
+_IT_HAS = pattern(
     r"\W*(?:(?:该|这个)?模型|每一?层|一?共|总共|网络|the model|it|each layer)\s?(?:有|共有|包含|has|uses|contains)\s?", re.IGNORECASE
 )
 """Between a number and its setting in parentheses, at the end of a setting's name, and before a number by which the next line explains it."""

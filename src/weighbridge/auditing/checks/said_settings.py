@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.settings import Setting, kind_of_label, read_settings
 from weighbridge.auditing.text.tables import Row, Table
 
@@ -39,13 +40,13 @@ def _value_cell(table: Table, row: Row) -> int | None:
     return place if place is not None and place < len(row.cells) else None
 
 
-_VALUE_HEAD = re.compile(r"values?|config(?:uration)?s?|settings?|spec(?:ification)?s?|details?|取值|值|数值|配置|参数值")
-_FIGURE = re.compile(
+_VALUE_HEAD = pattern(r"values?|config(?:uration)?s?|settings?|spec(?:ification)?s?|details?|取值|值|数值|配置|参数值")
+_FIGURE = pattern(
     r"[~≈约*`$ ]*(?P<value>\d{1,3}(?:,\d{3})+|\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)(?![\d.,]*\d|\s?[-–/×x*]\s?\d)",
     re.IGNORECASE,
 )
-REMARKS = re.compile(r"[(（][^()（）]*[)）]|\bper token\b|\beach\b", re.IGNORECASE)
-_ALONE = re.compile(r"[\s*`~≈]*(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
+REMARKS = pattern(r"[(（][^()（）]*[)）]|\bper token\b|\beach\b", re.IGNORECASE)
+_ALONE = pattern(r"[\s*`~≈]*(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
 
 
 def settings_at(scene: Scene, index: int, rows: dict[int, list[Setting]]) -> list[Setting]:

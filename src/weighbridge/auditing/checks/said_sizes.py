@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import topic, widths_of
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.text.field_words import read_fields
 from weighbridge.presets.aliases import MODEL
@@ -71,8 +72,8 @@ def _sizes_said(text: str) -> list[DescribedSize]:
     ]
 
 
-_DIGIT = re.compile(r"\d")
-_IN_LAYER = re.compile(r"\b(?:each|every) (?:layer|block) (?:has|contains|consists of)\s?$|每一?层(?:有|包含|含)\s?$", re.IGNORECASE)
+_DIGIT = pattern(r"\d")
+_IN_LAYER = pattern(r"\b(?:each|every) (?:layer|block) (?:has|contains|consists of)\s?$|每一?层(?:有|包含|含)\s?$", re.IGNORECASE)
 """Before a number of blocks that a layer has: ``each layer has 8 feed-forward blocks``."""
 
 

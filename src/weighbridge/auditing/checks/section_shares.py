@@ -6,7 +6,6 @@ stands nowhere else, but for one digit in its own section, is that number mistyp
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -17,6 +16,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import APPORTIONED
@@ -64,7 +64,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             yield from _judge(scene, pair, Fraction(total), times, agrees=agrees)
 
 
-_HEAD = re.compile(r"(?<![\d,.])(\d{1,3}(?:,\d{3})+) (?:parameters|个?参数)\s*$")
+_HEAD = pattern(r"(?<![\d,.])(\d{1,3}(?:,\d{3})+) (?:parameters|个?参数)\s*$")
 
 
 def _head_counts(scene: Scene) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import bytes_each, dtype_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -16,12 +17,12 @@ from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PACKED_FAR
 from weighbridge.core.messages import mark
 
-_FIGURE = re.compile(r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>(?:[MGT]i?B|mega|giga|tera)(?:byte)?s?)\b", re.IGNORECASE)
+_FIGURE = patterns.pattern(r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>(?:[MGT]i?B|mega|giga|tera)(?:byte)?s?)\b", re.IGNORECASE)
 _COUNT = r"(?P<count>\d+(?:\.\d+)?)\s?(?P<scale>B(?![a-z])|billions?)"
 _REMARK = r"(?:\s?[(（][^()（）]{0,48}[)）])?"
 _EACH = r"(?P<each>\d{1,2}(?:\.\d)?)\s?bytes?(?:\s?(?:/|per|for each|each)\s?(?:trainable |model )?(?:param\w*|weight))?"
 _PRODUCTS = tuple(
-    re.compile(
+    patterns.pattern(
         rf"(?<![\w.,*×/+-])(?<![*×/+]\s){first}{_REMARK}\s?[*×x]\s?{second}{_REMARK}\s?[=≈]\s?(?:~|≈|about |around )?\s?"
         rf"(?:\d+(?:\.\d+)?\s?(?:B|billion) bytes\s?[=≈]\s?)?(?={_FIGURE.pattern.replace('number', 'result').replace('unit', 'of')})",
         re.IGNORECASE,
@@ -30,27 +31,29 @@ _PRODUCTS = tuple(
     for first, second in ((count, _EACH), (_EACH, count))
 )
 """A count times the bytes of each parameter, in either order, up to the figure that it is equal to."""
-_MODEL = re.compile(rf"(?<![\w.,-]){_COUNT}[\s-]?(?:param\w*)?[\s-]?(?:dense |base )?(?:models?|LLMs?|param(?:eter)?s)\b", re.IGNORECASE)
-_SIZES = re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:B(?![a-z])|billion)", re.IGNORECASE)
-_NAMED = re.compile(r"(?:[A-Z][\w.]*[a-z]\w*|[A-Z]{2,}[\w.]*)[\s-]+$")
+_MODEL = patterns.pattern(
+    rf"(?<![\w.,-]){_COUNT}[\s-]?(?:param\w*)?[\s-]?(?:dense |base )?(?:models?|LLMs?|param(?:eter)?s)\b", re.IGNORECASE
+)
+_SIZES = patterns.pattern(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:B(?![a-z])|billion)", re.IGNORECASE)
+_NAMED = patterns.pattern(r"(?:[A-Z][\w.]*[a-z]\w*|[A-Z]{2,}[\w.]*)[\s-]+$")
 _OPENERS = frozenset("A An The For Our Same Each Any In On At To So Thus Hence Your With And One Dense Running Loading Storing".split())
-_LINK = re.compile(
+_LINK = patterns.pattern(
     r"(?:[=≈~:→]|->|\b(?:is|takes?|needs?|requires?|occup(?:y|ies)|uses?|consumes?|weighs?|stored|about|around|roughly|approximately|only|just|another|of|or|means|becomes)\b)\W{0,3}$",
     re.IGNORECASE,
 )
-_ELSE = re.compile(
+_ELSE = patterns.pattern(
     r"gradient|optimi[sz]er|adam|activation|\bkv\b|cache|train|tun(?:e|ing)|lora|adapter|overhead|\btotal|minimum|at least|up to|batch|context|offload|disk|file|download|swap|"
     r"recommend|more than|less than|\bover\b|under\b|below|above|almost|nearly|headroom|extra|\bplus\b|\+|\bper\b|\beach\b|every|shard|split|parallel|\btwo\b|\bboth\b|cop(?:y|ies)|active|expert|\bmoe\b|"
     r"\bnot\b|n['’]t\b|instead|fits?\b|\bon an?\b|\bgpus?\b|cards?\b|device|vram of|mixed|sav(?:e|ing)|reduc|shrink|from|than|down|half|twice|double|compar|bandwidth|/s\b",
     re.IGNORECASE,
 )
 """Words by which a figure is of more than the weights, or of less, or of a machine."""
-_BREAK = re.compile(r"[;；。!?！？]|\.(?=\s|$)|\|")
-_HOLDS = re.compile(r"[,，]|\band\b", re.IGNORECASE)
-_OF_PARAMETER = re.compile(
+_BREAK = patterns.pattern(r"[;；。!?！？]|\.(?=\s|$)|\|")
+_HOLDS = patterns.pattern(r"[,，]|\band\b", re.IGNORECASE)
+_OF_PARAMETER = patterns.pattern(
     r"\b(?:per|each|every) (?:model )?(?:param\w*|weight)|\bof (?:gpu |video )?(?:memory|v?ram)\b|\bgpu memory\b", re.IGNORECASE
 )
-_BEHIND = re.compile(
+_BEHIND = patterns.pattern(
     r"\s?(?:of (?:gpu |video )?(?:memory|v?ram) )?(?:(?:is )?(?:required|needed) )?,?\s?for (?:an? |the )?(?=\d)", re.IGNORECASE
 )
 _ABOVE, _LONGEST = 3, 2_000

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.modules import find_meant_shape, is_mistyped, shapes_by_module
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import LEAST_MODULES
 from weighbridge.core.messages import mark
@@ -17,7 +18,7 @@ from weighbridge.core.messages import mark
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_MAP = re.compile(
+_MAP = pattern(
     r"(?<![A-Za-z_])(?P<name>[A-Za-z]\w{0,24}(?: (?:proj(?:ection)?|layer|map))?)`?\*{0,2} ?[:：=(] ?(?P<inner>\d{1,3}(?:,\d{3})+|\d{1,6}) ?(?:→|->|⟶|=>) ?"
     r"(?:[\d·×*x ]{3,20}= ?)?(?P<outer>\d{1,3}(?:,\d{3})+|\d{1,6})(?![\w.,]*\d|\s?[·×*x/^]\s?\d)"
 )
@@ -76,7 +77,7 @@ def _sized_tensors(scene: Scene) -> Iterator[Claim]:
             yield claim(scene.lines, token, token, "component", "exact" if said == right else "wrong", **facts, reason=reason)
 
 
-_NUMEL = re.compile(
+_NUMEL = pattern(
     r"shape ?[=:] ?(?:torch\.Size)?[\[(]{1,2}(?P<shape>\d{1,9}(?:, ?\d{1,9}){0,4}),?[\])]{1,2},? numel(?:\(\))? ?[=:] ?(?P<count>\d{1,3}(?:,\d{3})+|\d{1,15})(?![\d.])"
 )
 

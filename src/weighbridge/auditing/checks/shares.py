@@ -13,22 +13,23 @@ from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
 from weighbridge.core.messages import mark
 
-_OF_THE_WHOLE = re.compile(
+_OF_THE_WHOLE = pattern(
     r"占|explains|of (?:the |all |its |all the )?(?:total|parameters|whole|model|params|weights|bert)|share|account|总量|总参数|of all"
 )
-_WHOLE_FIRST = re.compile(
+_WHOLE_FIRST = pattern(
     r"\W{0,2} ?of (?:the |all |its |all the |all of its )?(?:model'?s? )?(?:total )?(?:parameters|params|weights)(?: of [\w.\- ]{2,30}?)?"
     r" (?:are |is |sits? |lies? |lives? |goes? |go |comes? )?(?:in|on|to|into|from|for) (?P<part>.+)"
 )
 """A share that its component follows: ``31% of all parameters are in the token embeddings``."""
-_LEADING = re.compile(r"leading term|主导项|首项|主项")
-_OTHERWISE = re.compile(
+_LEADING = pattern(r"leading term|主导项|首项|主项")
+_OTHERWISE = pattern(
     r"准确率|\bke(?:ep|eps|pt)\b|prun|remov|zero|sparse|剪|保留|accuracy|f1|loss|dropout|faster|speed|提升|提高|下降|mask|概率|probability|score|learning rate|时间|time|per layer|每层|a layer|one layer|单层"
 )
 
@@ -157,7 +158,7 @@ def _subject(words: str) -> tuple[str | None, bool]:
     return subject(_WHOLE_AND_FORM.sub("", words.lower()))
 
 
-_WHOLE_AND_FORM = re.compile(
+_WHOLE_AND_FORM = pattern(
     r"参数总量|总参数量|总量|总参数|总参数的|total|(?<=embedding) (?:weight )?matri(?:x|ces)\b|(?<=embeddings) (?:weight )?matri(?:x|ces)\b|(?<=嵌入)(?:权重)?矩阵|(?<=嵌入)(?:权重|层权重)"
 )
 """The whole that a share is of, and that an embedding is one matrix."""

@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.titles import SIZE_TITLES
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES
@@ -84,15 +85,15 @@ def _speaks_of_own(text: str) -> bool:
     return _OWN.search(text) is not None
 
 
-_OF_ANOTHER = re.compile(
+_OF_ANOTHER = pattern(
     r"[ -](?:layers?|blocks?|heads?|hidden units) (?:of|in) (?:the|its|our|my|an?) (?!(?:pre-?trained |main |whole |full |original |base |large )?"
     r"(?:model|network|encoder|decoder|transformer|stack|architecture|backbone|bert|gpt|llama|t5|vit))[a-z]",
     re.IGNORECASE,
 )
 """Behind a number, what says that something else has so many."""
-_IS_ONE = re.compile(r"an? ", re.IGNORECASE)
+_IS_ONE = pattern(r"an? ", re.IGNORECASE)
 """``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
-_OWN = re.compile(
+_OWN = pattern(
     r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*(?! details\b))\b|自己|我们的|简化|从零|实现",
     re.IGNORECASE,
 )
@@ -118,14 +119,14 @@ def is_said_of_the_named(scene: Scene, size: StatedSize) -> bool:
     return alone and not translates and agreed == len(others) >= 1 and not _OF_A_PART.search(between) and not _NEXT_SENTENCE.search(between)
 
 
-_BEGINS = re.compile(r"(?:^|[,，、:：(（;；|]|\b(?:and|with|an?|its|has|have|的|和|及|与|为|有))[\s*`_]*$", re.IGNORECASE)
+_BEGINS = pattern(r"(?:^|[,，、:：(（;；|]|\b(?:and|with|an?|its|has|have|的|和|及|与|为|有))[\s*`_]*$", re.IGNORECASE)
 
 
-_BESIDE = re.compile(r"[\s*`_]*(?:of|is|=|:|：|为|是)?[\s*`_]*")
+_BESIDE = pattern(r"[\s*`_]*(?:of|is|=|:|：|为|是)?[\s*`_]*")
 """Before the label of an item of a list, and between the label and its number."""
 
 
-_OF_A_PART = re.compile(
+_OF_A_PART = pattern(
     r"\b(?:first|last|top|bottom|only|freez\w*|each|every|per|more|fewer|less|extra|another|shared?|student|teacher|prun\w*|remov\w*|drop\w*|than|instead|vs|"
     r"versus|compared|like|unlike|if|would|could|our|ours|my|custom|distil\w*|into|from|to|of the|out of|with only|draft|encoder|decoder|cross|query|kept|keep\w*)\b|"
     r"前(?!馈)|后|每|只|仅|冻结|剪|比|若|如果|我们|自己|改|减|加|新|而",
@@ -134,7 +135,7 @@ _OF_A_PART = re.compile(
 """Words by which a number of layers or heads is another than the model's."""
 
 
-_NEXT_SENTENCE = re.compile(r"[。;；!?|]|\.(?!\d)")
+_NEXT_SENTENCE = pattern(r"[。;；!?|]|\.(?!\d)")
 
 
 _UNLETTERED = {"kv_heads", "experts", "active", "shared", "moe_layers", "dense_layers"}
@@ -145,7 +146,7 @@ def _is_named_above(scene: Scene, line: int) -> bool:
     return any(m.kind == MODEL for above in range(max(0, line - BESIDE_LINES), line + 1) for m in scene.mentions.get(above, ()))
 
 
-_ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|: int =\s*$|\w=$|[\"']\s*:\s*$")
+_ARGUMENT = pattern(r"[(,]\s*\w+\s*=\s*$|: int =\s*$|\w=$|[\"']\s*:\s*$")
 """What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
 
 

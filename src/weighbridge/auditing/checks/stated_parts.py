@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, whole, write_like
@@ -26,16 +27,14 @@ from weighbridge.core.messages import mark
 
 _REACH = 80
 """Characters before a figure that may be its label."""
-_BREAK = re.compile(
-    r"[,，、;；。！？!?|()（）+=→:：]|\.(?!\d)|\b(?:and|plus|with|while|but|whereas)\b|和|与|加上|以及|而|\d", re.IGNORECASE
-)
-_ITEM = re.compile(r"\s*(?:[-*•·+]|\d{1,2}[.)、])\s+(?P<label>[^:：]{2,80}?)[*_`]*[:：]\s*[~≈约*_`]*$")
+_BREAK = pattern(r"[,，、;；。！？!?|()（）+=→:：]|\.(?!\d)|\b(?:and|plus|with|while|but|whereas)\b|和|与|加上|以及|而|\d", re.IGNORECASE)
+_ITEM = pattern(r"\s*(?:[-*•·+]|\d{1,2}[.)、])\s+(?P<label>[^:：]{2,80}?)[*_`]*[:：]\s*[~≈约*_`]*$")
 """An item of a list up to its count: ``- output projection: 16.8M``."""
-_LEAD = re.compile(
+_LEAD = pattern(
     r"\b(?:so|thus|therefore|then|hence|here|also|another|again|adds?|takes?|costs?|comes? to|that|per|for|plus|only|just|~)\b|所以|因此|那么|其中|再|还|另外|又|占|各",
     re.IGNORECASE,
 )
-_OTHERWISE = re.compile(
+_OTHERWISE = pattern(
     r"^[^,，;；。.()（）]{0,24}?(?:\bper head|head\b|\bflop|\bmac|byte|token|%|dim|trainable|fewer|less|more|times|×|\*|/|bit|个头|维|字节|倍|节省|可训练|词|tokens?)",
     re.IGNORECASE,
 )

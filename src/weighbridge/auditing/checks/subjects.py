@@ -8,22 +8,23 @@ from functools import lru_cache
 
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, find_mentions
 from weighbridge.auditing.claims import Line, Subject
+from weighbridge.auditing.patterns import pattern
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member
 
-_VERSION = re.compile(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
-_LISTED = re.compile(r"\s*(?:,|、|/|and|&|和|与|及|or)\s*(?:and\s*)?", re.IGNORECASE)
+_VERSION = pattern(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
+_LISTED = pattern(r"\s*(?:,|、|/|and|&|和|与|及|or)\s*(?:and\s*)?", re.IGNORECASE)
 """Between the sizes of one family in a list: ``GPT-2 small, medium, large and XL``."""
-_OWN = re.compile(r"\b(?:our|own|my|an?|new|custom|another|any|some)\s+(?:\w+\s+)?$|自己的?$|我们的?$", re.IGNORECASE)
+_OWN = pattern(r"\b(?:our|own|my|an?|new|custom|another|any|some)\s+(?:\w+\s+)?$|自己的?$|我们的?$", re.IGNORECASE)
 """Before a size that is of a model of the author's own, and no member of the family."""
-_COMPARED = re.compile(
+_COMPARED = pattern(
     r"\b(?:compared (?:to|with)|unlike|than|versus|vs\.?|against|over|like)\W*$|(?:相比于?|不同于|比|对比)\W*$", re.IGNORECASE
 )
 """Before a model that another is held against: a size behind it is of that other."""
-_EXAMPLE = re.compile(
+_EXAMPLE = pattern(
     r"以.{1,60}为例|\bexample\b|worked|let['’]?s (?:take|use|start|consider)|\bconsider\b|\bblueprint\b|\bsettings?\b|配置|参数如下",
     re.IGNORECASE,
 )
-_FILLER = re.compile(
+_FILLER = pattern(
     r"models?|parameters?|params|config(?:uration)?s?|settings|architecture|模型|参数量?|配置|计算|分析|[\W\d_]+|[mb]\b|the|of|for|card|的|版",
     re.IGNORECASE,
 )
@@ -111,9 +112,9 @@ def _owned_backbones(text: str, mentions: Sequence[Mention]) -> Iterator[Mention
         yield mention
 
 
-_PLAIN_BACKBONE = re.compile(r"(?<![a-z])vit[- ]?(?:ti|[smblhg])(?![a-z])", re.IGNORECASE)
-_LEADS = re.compile(r"(?:['’]s)?(?: [\w-]+){0,3}\s?(?:[:：(（]|\bwith an?\b|\buses an?\b)\s*(?=vit)", re.IGNORECASE)
-_NEXT_OF_LIST = re.compile(r"\s*(?:[(（][^()（）]{0,40}[)）])?\s*(?:[,，、;；/|]|and|or|和|与)+\s*(?:and\s*)?", re.IGNORECASE)
+_PLAIN_BACKBONE = pattern(r"(?<![a-z])vit[- ]?(?:ti|[smblhg])(?![a-z])", re.IGNORECASE)
+_LEADS = pattern(r"(?:['’]s)?(?: [\w-]+){0,3}\s?(?:[:：(（]|\bwith an?\b|\buses an?\b)\s*(?=vit)", re.IGNORECASE)
+_NEXT_OF_LIST = pattern(r"\s*(?:[(（][^()（）]{0,40}[)）])?\s*(?:[,，、;；/|]|and|or|和|与)+\s*(?:and\s*)?", re.IGNORECASE)
 """Around the members of such a list: behind the name that leads it, and between two of them."""
 
 
@@ -135,14 +136,14 @@ def _is_counted(text: str, size: re.Match[str], named: Sequence[Mention]) -> boo
     )
 
 
-_THE = re.compile(r"(?:^|[\s(（])the $", re.IGNORECASE)
-_SAYS = re.compile(r"(?:\s(?:model|variant|version|one))?(?:\s(?:has|have|uses|stacks|keeps)\b|\s?[:：])", re.IGNORECASE)
-_COUNT = re.compile(r"\s?(?:has |with |[(（=:：])?\s?[~≈约]?\d[\d.]*\s?(?:[MB](?![A-Za-z])|million\b|billion\b|亿)", re.IGNORECASE)
-_ENDS = re.compile(r"[;；。|]|\.(?!\d)")
+_THE = pattern(r"(?:^|[\s(（])the $", re.IGNORECASE)
+_SAYS = pattern(r"(?:\s(?:model|variant|version|one))?(?:\s(?:has|have|uses|stacks|keeps)\b|\s?[:：])", re.IGNORECASE)
+_COUNT = pattern(r"\s?(?:has |with |[(（=:：])?\s?[~≈约]?\d[\d.]*\s?(?:[MB](?![A-Za-z])|million\b|billion\b|亿)", re.IGNORECASE)
+_ENDS = pattern(r"[;；。|]|\.(?!\d)")
 
 
 _IN_SIZES = "base large small tiny mini medium huge giant xl turbo".split()
-_COUNT_OR_WORD = re.compile(r"\d\s?[bBmMxX]")
+_COUNT_OR_WORD = pattern(r"\d\s?[bBmMxX]")
 
 
 def _may_have_size(text: str) -> bool:

@@ -10,21 +10,22 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 
-_PRINTED = re.compile(
+_PRINTED = pattern(
     r"(?<![A-Za-z])(?P<what>total|all|trainable|non[- ]?trainable|frozen|总|可训练|不可训练|冻结)\s?(?:params?|parameters|参数(?:量|数|总数)?)\W{0,12}(?P<count>\d[\d,_]{3,}|\d{1,3}(?![\d.,])(?!\s?(?:[KMBT万亿%]|million|billion)))",
     re.IGNORECASE,
 )
-_LAYERED = re.compile(r"non[- ]?trainable params|layer \(type|param ?#", re.IGNORECASE)
+_LAYERED = pattern(r"non[- ]?trainable params|layer \(type|param ?#", re.IGNORECASE)
 _REACH = 4
 """Lines that stand together as one summary."""
 ABOVE = 60
 """Lines above a printed total within which the layers that it sums up begin."""
-_SHARE = re.compile(r"\W{0,6}(?P<share>\d+(?:\.\d+)?)\s?%")
+_SHARE = pattern(r"\W{0,6}(?P<share>\d+(?:\.\d+)?)\s?%")
 
 
 class _PrintedCount(NamedTuple):

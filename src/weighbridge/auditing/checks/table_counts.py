@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales
@@ -98,7 +99,7 @@ def _is_hedged(cell: Cell) -> bool:
     return re.match(r"\W*[~≈约]", cell.text) is not None
 
 
-_ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
+_ESTIMATED = pattern(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
 """The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
 
 

@@ -9,6 +9,7 @@ from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.checks.table_subjects import member_of
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
 from weighbridge.presets.aliases import MODEL
@@ -55,8 +56,8 @@ def length_of_row(table: Table, line: int) -> str:
     return f"{match['number']} tokens"
 
 
-_LENGTH_CELL = re.compile(r"[*` ]*(?P<number>\d[\d,]*\s?[kK]?)[ -]*(?P<unit>tokens?|context|ctx)?[*` ]*", re.IGNORECASE)
-_LENGTH_HEAD = re.compile(r"context|sequence|seq|length|tokens?|ctx|上下文|长度", re.IGNORECASE)
+_LENGTH_CELL = pattern(r"[*` ]*(?P<number>\d[\d,]*\s?[kK]?)[ -]*(?P<unit>tokens?|context|ctx)?[*` ]*", re.IGNORECASE)
+_LENGTH_HEAD = pattern(r"context|sequence|seq|length|tokens?|ctx|上下文|长度", re.IGNORECASE)
 
 
 def stands_alone(table: Table, token: Token) -> bool:
@@ -87,4 +88,4 @@ def lines_of_others(scene: Scene) -> set[int]:
     }
 
 
-_OURS = re.compile(r"\b(?:ours?|theirs|mine|custom|student|teacher|baseline|proposed|this work)\b|我们|自己|本文|学生|教师", re.IGNORECASE)
+_OURS = pattern(r"\b(?:ours?|theirs|mine|custom|student|teacher|baseline|proposed|this work)\b|我们|自己|本文|学生|教师", re.IGNORECASE)

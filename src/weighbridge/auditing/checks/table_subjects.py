@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_ABOVE, MOST_MEMBERS
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-_GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")
+_GRID = pattern(r"\b([A-Z])\s*=\s*\d+")
 
 
 class ModelTable(NamedTuple):
@@ -213,6 +214,6 @@ def whole_number(cell: Cell) -> int | None:
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
 
 
-_REMARK = re.compile(
+_REMARK = pattern(
     r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE
 )

@@ -18,6 +18,7 @@ from weighbridge.auditing.checks.size_verdicts import KEYS
 from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.lengths import read_length
@@ -30,20 +31,20 @@ from weighbridge.auditing.text.tables import Row, Table
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM
 from weighbridge.core.messages import mark
 
-_MEMORY = re.compile(
+_MEMORY = pattern(
     r"memory|cache|weights|gradient|optimizer|optimiser|activation|checkpoint|model size|fp16|fp32|bf16|int8|int4|显存|内存|缓存|梯度|优化器|激活|权重|精度",
     re.IGNORECASE,
 )
-_SHARE = re.compile(r"占|比例|share|percent|of (?:the |all )?(?:total|parameters|model)|trainable", re.IGNORECASE)
-_OTHERWISE = re.compile(
+_SHARE = pattern(r"占|比例|share|percent|of (?:the |all )?(?:total|parameters|model)|trainable", re.IGNORECASE)
+_OTHERWISE = pattern(
     r"accuracy|准确率|f1|bleu|score|dropout|learning rate|speed|faster|bandwidth|带宽|gpu|a100|h100|rtx|vram required|corpus|dataset|语料|数据集|training data|download",
     re.IGNORECASE,
 )
-_PREMISE = re.compile(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参数)?的?(?:models?\b|模型|大模型)", re.IGNORECASE)
+_PREMISE = pattern(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参数)?的?(?:models?\b|模型|大模型)", re.IGNORECASE)
 """What follows a size that is no claim: ``a 70 billion parameter model``."""
 
 
-_OF_TEXT = re.compile(r"\W{0,2}(?:tokens?|words?|个?词)\b", re.IGNORECASE)
+_OF_TEXT = pattern(r"\W{0,2}(?:tokens?|words?|个?词)\b", re.IGNORECASE)
 
 
 _BoundCells: TypeAlias = Mapping[tuple[int, int], tuple[str, Subject]]
@@ -188,7 +189,7 @@ def _in_table(scene: Scene, token: Token, table: Table, row: Row, heads: list[st
 
 
 _COUNTS = ("total", "active", "non_embedding", "part")
-_WORK_HEAD = re.compile(r"flop|\bg?macs?\b|memory|显存|内存|\b[MG]i?B\b", re.IGNORECASE)
+_WORK_HEAD = pattern(r"flop|\bg?macs?\b|memory|显存|内存|\b[MG]i?B\b", re.IGNORECASE)
 
 
 def _why_not_in_row(found: tuple[str, Subject] | None) -> Reason:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import MOST_COPIES
@@ -20,7 +21,7 @@ from weighbridge.core.tree import list_rows
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_BETWEEN = re.compile(
+_BETWEEN = pattern(
     r"参数个数为|参数量|参数个数|参数|个数|元素|为|有|共|params?|parameters?|num|numel|number|counts?|elements?|of|total|size|is|has|with|true|false|torch|float\d*"
 )
 
@@ -110,7 +111,7 @@ def _is_parameter(name: str, sizes: tuple[int, ...], known: Mapping[str, tuple[i
     )
 
 
-_ADAPTED = re.compile(r"\.lora_[AB]\.|_proj\.weigh|\.layers?\.\d+\..*\.weig")
+_ADAPTED = pattern(r"\.lora_[AB]\.|_proj\.weigh|\.layers?\.\d+\..*\.weig")
 """The name of a tensor that a narrow column has cut, or of an adapter's."""
 
 

@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.count_subjects import is_base, pronoun_subject
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
 from weighbridge.presets.aliases import FAMILY, MODEL
@@ -18,11 +19,9 @@ from weighbridge.presets.aliases import FAMILY, MODEL
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-SENTENCE = re.compile(r"[。!?！？]|\.(?!\d)(?=\s|$|[*_`)\"'”])|[;；](?=\s*[A-Z])")
+SENTENCE = pattern(r"[。!?！？]|\.(?!\d)(?=\s|$|[*_`)\"'”])|[;；](?=\s*[A-Z])")
 """Where a sentence ends."""
-CLAUSE = re.compile(
-    r"[,，、;；:：()（）。]|\.(?!\d)|\b(?:and|with|but|while|whereas|which|has|have|uses?)\b|和|而|但|有(?!效)", re.IGNORECASE
-)
+CLAUSE = pattern(r"[,，、;；:：()（）。]|\.(?!\d)|\b(?:and|with|but|while|whereas|which|has|have|uses?)\b|和|而|但|有(?!效)", re.IGNORECASE)
 
 
 class Topic(NamedTuple):
@@ -65,8 +64,8 @@ def _goes_on(text: str, first: int, last: int) -> bool:
     return any(_IS_ONE.search(text, 0, found.start()) is None for found in ANOTHER.finditer(text, first, last))
 
 
-_IS_ONE = re.compile(r"\b(?:is|was) $", re.IGNORECASE)
-_COMMENT = re.compile(r"(?:^|\s)(?:#|//)\s")
+_IS_ONE = pattern(r"\b(?:is|was) $", re.IGNORECASE)
+_COMMENT = pattern(r"(?:^|\s)(?:#|//)\s")
 """Where code ends and a comment on it begins, which names what it likes."""
 
 

@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
@@ -24,52 +25,52 @@ SENTENCE = 300
 """Characters of a sentence that are looked at on either side of a number."""
 REST = 40
 """Characters behind a count that may still be said of it, up to a comma."""
-_SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
-_PARAMETERS = re.compile(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
-_BYTES = re.compile(r"\bweights\b(?!.*par[aáâ]m)", re.IGNORECASE)
+_SENTENCE = pattern(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
+_PARAMETERS = pattern(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
+_BYTES = pattern(r"\bweights\b(?!.*par[aáâ]m)", re.IGNORECASE)
 """A whole number that is only said to be of weights may be their bytes."""
-_TOTAL = re.compile(
+_TOTAL = pattern(
     r"\W{0,2}(?:total|active|activated|in total)\b(?! *(?:[a-z]+ )?(?:tokens?|users?|words|steps|images|samples|cost|flops?))",
     re.IGNORECASE,
 )
-_SUMMED = re.compile(
+_SUMMED = pattern(
     r"(?:\btotal(?: of| is| comes to)?|\bin all|\bsum\b|\btotal(?:l?ing|s)|总计|合计|共计|总量|总共)\W{0,6}(?:约为?|about|around|roughly|approximately)?\W*$",
     re.IGNORECASE,
 )
 """A label that calls what follows the whole, of whatever is counted there."""
-_OF_A_TOTAL = re.compile(
+_OF_A_TOTAL = pattern(
     r"\b(?:for|with|to|is|has|have|and|gives?) (?:a )?(?:grand )?total of\W*(?:about |around |roughly |approximately )?\W*$", re.IGNORECASE
 )
-_ACTIVE = re.compile(r"activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
-_NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
-_BLOCKED = re.compile(
+_ACTIVE = pattern(r"activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
+_NON_EMBEDDING = pattern(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
+_BLOCKED = pattern(
     r"\bthan\b|\bmodels (?:of|with|at|having)\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
     re.IGNORECASE,
 )
-_ARE_PART = re.compile(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
-_COMPARED = re.compile(
+_ARE_PART = pattern(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
+_COMPARED = pattern(
     r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每",
     re.IGNORECASE,
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
-_BESIDE = re.compile(
+_BESIDE = pattern(
     r"[*_`'\" ]{0,4}(?:[:：,\-–—]|at|has|have|is|was|with|有|为)?[ (（*_]{1,4}(?:about|around|only|roughly|nearly|over)? ?[~≈约]?",
     re.IGNORECASE,
 )
 """Between a name and the count right behind it: ``BERT-large 340M``, ``LLaMA-2 has 7B``."""
-_SAID_BY_VERB = re.compile(r"(?:\bhas|\bhave|有)\W{0,3}(?:about|around|only|约|只)?\W{0,3}$", re.IGNORECASE)
+_SAID_BY_VERB = pattern(r"(?:\bhas|\bhave|有)\W{0,3}(?:about|around|only|约|只)?\W{0,3}$", re.IGNORECASE)
 """A verb right before a count, of which the sentence has said already what is counted: ``A has 1.5B parameters; B has 244M``."""
-_OF_DATA = re.compile(
+_OF_DATA = pattern(
     r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE
 )
-_CLASS = re.compile(r"(?<!\w)[A-Z]\w*(?:Model|For[A-Z]\w*)(?!\w)")
+_CLASS = pattern(r"(?<!\w)[A-Z]\w*(?:Model|For[A-Z]\w*)(?!\w)")
 """A class, whose name says of what it has a head: ``GPT2LMHeadModel``."""
 _KINDS = frozenset("transformer encoder decoder".split())
 """Words that name a kind of model as well as a part of one."""
-_HEDGES = re.compile(r"(?:约为?|大约|近似|about|approximately|approx\.?|roughly|around|≈|circa|some)\W*$", re.IGNORECASE)
+_HEDGES = pattern(r"(?:约为?|大约|近似|about|approximately|approx\.?|roughly|around|≈|circa|some)\W*$", re.IGNORECASE)
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
@@ -177,10 +178,10 @@ def _ends_sizes(text: str, token: Token) -> bool:
     return item is not None and any(item.start() <= size.last <= item.end() + 1 for size in find_described_sizes(text))
 
 
-_LAST_ITEM = re.compile(r"\s?(?:$|[。；;)）]|\.(?!\d))")
-_ITEM_BEFORE = re.compile(r"[^\s,，、]{0,12}[,，、]\s?(?:(?:and|共|总共|约|大约|about|around|roughly|[~≈])\s?)*$", re.IGNORECASE)
+_LAST_ITEM = pattern(r"\s?(?:$|[。；;)）]|\.(?!\d))")
+_ITEM_BEFORE = pattern(r"[^\s,，、]{0,12}[,，、]\s?(?:(?:and|共|总共|约|大约|about|around|roughly|[~≈])\s?)*$", re.IGNORECASE)
 _ITEM_REACH = 32
-_OWNED = re.compile(
+_OWNED = pattern(
     r"(?:(?:^|[,，。]|模型)\s*(?:拥有|具有|共有)|(?:总?参数量|总参数)(?:约?为|是|达到?)|\b(?:the|this) model (?:has|contains|comprises))"
     r"\s*(?:约|大约|about |around |a total of )?[*_ ]*$",
     re.IGNORECASE,
@@ -211,18 +212,16 @@ def is_active(before: str, after: str) -> bool:
     return _ACTIVE.search(behind) is not None
 
 
-_OUT_OF = re.compile(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |a total of )?[~≈]?$", re.IGNORECASE)
-_BEGUN = re.compile(r"[\d;；。]|(?<=\d)[^()（）\d]*[)）]")
+_OUT_OF = pattern(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |a total of )?[~≈]?$", re.IGNORECASE)
+_BEGUN = pattern(r"[\d;；。]|(?<=\d)[^()（）\d]*[)）]")
 """Where a count's own words begin: behind another number, and behind the parentheses that it stands in."""
-_OF_EXPERTS = re.compile(
+_OF_EXPERTS = pattern(
     r"(?<![\w.\-])\d{1,3}[ 个名]*(?:(?:routed |shared )?experts?|专家|are|is|of (?:them|which|these)|都|被| )*(?:activ\w*|激活|selected|used|chosen|per token)[^\d]*$",
     re.IGNORECASE,
 )
 """A number of experts, whose word for working is not the next count's: ``8 are active, 671B parameters in total``."""
-_ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
-_TURN = re.compile(
-    r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE
-)
+_ACTIVE_OR_TOTAL = pattern(r"总|total|activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
+_TURN = pattern(r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE)
 """Where another count begins to be spoken of: ``305B parameters in total but 33B of them active``."""
 
 
@@ -236,7 +235,7 @@ def is_blocked(before: str, after: str, what: str) -> bool:
     return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
 
 
-_ASIDE = re.compile(r"^\W*(?:for|by|in) comparison\b|^\W*(?:相比之下|作为对比|对比)", re.IGNORECASE)
+_ASIDE = pattern(r"^\W*(?:for|by|in) comparison\b|^\W*(?:相比之下|作为对比|对比)", re.IGNORECASE)
 """Words at a sentence's beginning by which the next model is brought in, and nothing is compared yet."""
 
 
@@ -254,7 +253,7 @@ def _first_cell(text: str, token: Token) -> str:
     return f"{cells[0]}: " if len(cells) == 2 and text.rfind("|", 0, token.start) > text.find(cells[0]) >= 0 else ""
 
 
-_ENDS_COUNT = re.compile(r"[,，。.]|[:：;；(（]\s?(?=\d)")
+_ENDS_COUNT = pattern(r"[,，。.]|[:：;；(（]\s?(?=\d)")
 """What ends the words of a count: ``7B parameters: 32 layers`` goes on with another number."""
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.field_values import sizes_of_part
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -87,9 +88,9 @@ def _label_above(scene: Scene, index: int) -> tuple[str, int]:
     return "", -1
 
 
-_HAS = re.compile(r"\b(?:has|have|is|uses|contains)\b|有|为|是")
-_BULLET = re.compile(r"\s*(?:[-*+•·]|\d{1,2}[.)])\s")
-_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
+_HAS = patterns.pattern(r"\b(?:has|have|is|uses|contains)\b|有|为|是")
+_BULLET = patterns.pattern(r"\s*(?:[-*+•·]|\d{1,2}[.)])\s")
+_BRACKETS = patterns.pattern(r"[(（][^()（）]*[)）]")
 _LIST = 16
 """Lines of a list below the words that open it."""
 
@@ -115,7 +116,7 @@ def _is_of_others(text: str, field: Field) -> bool:
     return OTHERWISE.search(clause) is not None
 
 
-_CLAUSE = re.compile(r"[,，;；:：()（）。]|\.(?!\d)|\band\b")
+_CLAUSE = patterns.pattern(r"[,，;；:：()（）。]|\.(?!\d)|\band\b")
 
 
 def _configs(scene: Scene) -> Iterator[Claim]:
@@ -145,10 +146,10 @@ def _read_width(text: str) -> list[Field]:
     return [Field("hidden", int(match[1]), *match.span(1), True)] if match else []
 
 
-_CLOSES = re.compile(r"^\s*[})]|[})]\s*,?\s*$")
+_CLOSES = patterns.pattern(r"^\s*[})]|[})]\s*,?\s*$")
 
 
-_WIDTH = re.compile(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
+_WIDTH = patterns.pattern(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
 
 
 def _last_named(text: str, end: int) -> str | None:
@@ -158,7 +159,7 @@ def _last_named(text: str, end: int) -> str | None:
     return max(found)[1] if found else None
 
 
-_OPENS = re.compile(r"(?<![a-z])(vision|visual|text)_?(?:cfg|config\w*|model|tower)?[\"']?\s*[:=]\s*(?:dict)?[{(]\s*$", re.IGNORECASE)
+_OPENS = patterns.pattern(r"(?<![a-z])(vision|visual|text)_?(?:cfg|config\w*|model|tower)?[\"']?\s*[:=]\s*(?:dict)?[{(]\s*$", re.IGNORECASE)
 """What opens the config of a tower in that of its model: ``"vision_cfg": {``."""
 
 

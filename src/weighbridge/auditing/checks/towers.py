@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.totals import is_count
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 _NOUN = r"(?:encoder|tower|transformer|backbone|branch|model|stack|part)s?\b"
 WORDS = {
-    "vision": re.compile(
+    "vision": patterns.pattern(
         rf"\b(?:vision|visual|image|ViT)[\- ]+{_NOUN}|\bvision transformer\b|(?:图像|视觉|图片)(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)",
         re.IGNORECASE,
     ),
-    "text": re.compile(rf"\b(?:text|language)[\- ]+{_NOUN}|文本(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)", re.IGNORECASE),
-    "encoder": re.compile(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
-    "decoder": re.compile(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
+    "text": patterns.pattern(rf"\b(?:text|language)[\- ]+{_NOUN}|文本(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)", re.IGNORECASE),
+    "encoder": patterns.pattern(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
+    "decoder": patterns.pattern(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
 }
-_ANY = re.compile(r"vi(?:sion|sual|t)|image|text|language|encoder|decoder|[\u4e00-\u9fff]", re.IGNORECASE)
+_ANY = patterns.pattern(r"vi(?:sion|sual|t)|image|text|language|encoder|decoder|[\u4e00-\u9fff]", re.IGNORECASE)
 """What a line must have before it can name a tower."""
 _PREFIXES = {"vision": ("vision", "visual"), "text": ("text",), "encoder": ("encoder",), "decoder": ("decoder",)}
 _TITLES = {
@@ -44,15 +45,15 @@ _TITLES = {
     "encoder": mark("the encoder"),
     "decoder": mark("the decoder"),
 }
-_SHARED = re.compile(r"(?:^|\.)shared\.weight$|^lm_head\.weight$|^proj_out\.weight$")
-_APART = re.compile(r"projection|(?:token|word|position|patch)\w*embed|embed_(?:tokens|positions)")
+_SHARED = patterns.pattern(r"(?:^|\.)shared\.weight$|^lm_head\.weight$|^proj_out\.weight$")
+_APART = patterns.pattern(r"projection|(?:token|word|position|patch)\w*embed|embed_(?:tokens|positions)")
 """What is counted with a tower or left out of it: tables and projections."""
-_OTHER = re.compile(
+_OTHER = patterns.pattern(
     r"\b(?:layers?|blocks?|heads?|per|each|every|lora|adapter|frozen|trainable|attention|embedding|without|exclud\w*|tokens?|pairs?|images|captions|gb|flops?|than|vs|lr|epochs?)\b|"
     r"每层|单层|冻结|可训练|注意力|不含|对图文|样本",
     re.IGNORECASE,
 )
-_BREAKS = re.compile(r"[,，;；。()（）]|\.(?!\d)|\band\b|和|\bplus\b|\+|\bwhile\b|\d\s?[MBKmb]\b")
+_BREAKS = patterns.pattern(r"[,，;；。()（）]|\.(?!\d)|\band\b|和|\bplus\b|\+|\bwhile\b|\d\s?[MBKmb]\b")
 _SURE_DIGITS = 2
 """Digits that a figure must show before it can be wrong of a tower."""
 
@@ -104,10 +105,10 @@ def tower_of_head(head: str) -> str | None:
 
 
 _HEADS = {
-    "vision": re.compile(r"(?<![a-z])(?:image|vision|visual)(?![a-z]|_?size|_?res)|图像|视觉", re.IGNORECASE),
-    "text": re.compile(r"(?<![a-z])text(?![a-z])|文本", re.IGNORECASE),
-    "encoder": re.compile(r"(?<![a-z])enc(?:oder)?(?![a-z])(?!.*dec)|编码器", re.IGNORECASE),
-    "decoder": re.compile(r"(?<![a-z])dec(?:oder)?(?![a-z])(?!.*enc)|解码器", re.IGNORECASE),
+    "vision": patterns.pattern(r"(?<![a-z])(?:image|vision|visual)(?![a-z]|_?size|_?res)|图像|视觉", re.IGNORECASE),
+    "text": patterns.pattern(r"(?<![a-z])text(?![a-z])|文本", re.IGNORECASE),
+    "encoder": patterns.pattern(r"(?<![a-z])enc(?:oder)?(?![a-z])(?!.*dec)|编码器", re.IGNORECASE),
+    "decoder": patterns.pattern(r"(?<![a-z])dec(?:oder)?(?![a-z])(?!.*enc)|解码器", re.IGNORECASE),
 }
 
 
@@ -150,7 +151,7 @@ def _count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iterator
         yield total_claim(scene, token, "wrong", Fraction(tower.parameters), reason)
 
 
-FIRM = re.compile(r"\b(?:if|would|suppose|our|custom|replac\w*|instead|like)\b|如果|假设|我们", re.IGNORECASE)
+FIRM = patterns.pattern(r"\b(?:if|would|suppose|our|custom|replac\w*|instead|like)\b|如果|假设|我们", re.IGNORECASE)
 _NEAREST = 20
 """A rounded figure nearer than a twentieth to any count of a tower is a looser rounding of it."""
 

@@ -6,29 +6,30 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.amounts import Figure, figure_ends
 from weighbridge.auditing.checks.dtypes import bytes_each, dtype_sizes
 
 _GRADIENTS, _OPTIMIZER, _ALL = (2, 4), (12, 8, 4, 2), (16, 18, 20, 12, 8)
 _STATES = (
-    (re.compile(r"gradients?|梯度", re.IGNORECASE), _GRADIENTS),
-    (re.compile(r"optimi[sz]er|adam|优化器|动量|momentum", re.IGNORECASE), _OPTIMIZER),
-    (re.compile(r"total|training|训练|合计|共", re.IGNORECASE), _ALL),
+    (patterns.pattern(r"gradients?|梯度", re.IGNORECASE), _GRADIENTS),
+    (patterns.pattern(r"optimi[sz]er|adam|优化器|动量|momentum", re.IGNORECASE), _OPTIMIZER),
+    (patterns.pattern(r"total|training|训练|合计|共", re.IGNORECASE), _ALL),
 )
 """Bytes for each parameter that training keeps: gradients and Adam's states in mixed and in full precision, and all of them."""
-_STORED = re.compile(r"weights?\b|权重", re.IGNORECASE)
-_WITHOUT = re.compile(
+_STORED = patterns.pattern(r"weights?\b|权重", re.IGNORECASE)
+_WITHOUT = patterns.pattern(
     r"(?:before|without|excluding|not counting|not including|plus|ignoring|aside from)(?: the| any)? activations?|(?:不含|不包括|不计|不算|未计)激活值?(?:显存)?",
     re.IGNORECASE,
 )
-_ELSE = re.compile(
+_ELSE = patterns.pattern(
     r"\bl[o]ra\b|adapter|\bzero\b|fsdp|shard|split|\bper\b(?! param)|\beach\b(?! (?:param|weight))|8[- ]?bits?|4[- ]?bits?|int8|adafactor|\bsgd\b|lion\b|muon|"
     r"offload|batch|sequence|activation|layer|embedding|trainable|frozen|at least|more than|less than|over|up to|fits?|gpus?\b|peak|sav(?:e|ing)|reduc|instead|\bif\b|only|extra|copy|master|"
     r"冻结|激活|每(?!个?参数)|单卡|张|分片|层|峰值|至少|超过|不到|以上|节省|减少|如果|若|可训练|适配|主权重|副本",
     re.IGNORECASE,
 )
 """Words by which training keeps more or less than that, or another figure is meant."""
-_ENUMERATED = re.compile(r"gradients?|梯度", re.IGNORECASE), re.compile(r"optimi[sz]er|adam|优化器", re.IGNORECASE)
+_ENUMERATED = patterns.pattern(r"gradients?|梯度", re.IGNORECASE), patterns.pattern(r"optimi[sz]er|adam|优化器", re.IGNORECASE)
 
 
 def state_bytes(place: Figure) -> list[Fraction]:
@@ -58,8 +59,10 @@ def _in_dtype(sentence: str, sizes: Sequence[int]) -> list[Fraction]:
 
 
 _DTYPE = r"(?:fp|float|bf|bfloat)(?:16|32)"
-_BESIDE_GRADIENTS = re.compile(rf"{_DTYPE} ?(?:的|精度)?(?:gradients?|梯度)|gradients? (?:are |stored |kept )?in {_DTYPE}", re.IGNORECASE)
-_BESIDE_MOMENTS = re.compile(
+_BESIDE_GRADIENTS = patterns.pattern(
+    rf"{_DTYPE} ?(?:的|精度)?(?:gradients?|梯度)|gradients? (?:are |stored |kept )?in {_DTYPE}", re.IGNORECASE
+)
+_BESIDE_MOMENTS = patterns.pattern(
     rf"two {_DTYPE} (?:moments?|states?|values?|numbers?|buffers?)|two (?:moments?|states?|values?)[\w ]{{0,20}} in {_DTYPE}|{_DTYPE} ?的?(?:一阶[和、与及]?二阶|两个)动量",
     re.IGNORECASE,
 )

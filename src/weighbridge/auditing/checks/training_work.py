@@ -10,28 +10,29 @@ from weighbridge.auditing.checks.count_subjects import subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import TRAINING_FAR, WORK_SAID_FAR, WORK_TOLERANCE
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
-_POWER = re.compile(r"\d ?(?:[eE]\+?|[×x*·X] ?10 ?\^ ?[{(]?)\d{2}")
+_POWER = pattern(r"\d ?(?:[eE]\+?|[×x*·X] ?10 ?\^ ?[{(]?)\d{2}")
 """A power of ten, which every such figure has."""
-_FLOPS = re.compile(
+_FLOPS = pattern(
     r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?:e\+?|[×x*·] ?10 ?\^ ?[{(]?)(?P<power>\d{2})[})]? ?(?:total |training |floating[- ]point )*(?:FLOPs?\b|operations|次浮点)",
     re.IGNORECASE,
 )
-_TOKENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?(T|B|trillion|billion|万亿|亿) ?个? ?(?:training |text )?tokens?", re.IGNORECASE)
+_TOKENS = pattern(r"(?<![\w.])(\d+(?:\.\d+)?) ?(T|B|trillion|billion|万亿|亿) ?个? ?(?:training |text )?tokens?", re.IGNORECASE)
 _SCALES = {"t": 10**12, "trillion": 10**12, "万亿": 10**12, "b": 10**9, "billion": 10**9, "亿": 10**8}
-_RULE = re.compile(r"(?<![\w.])6 ?[×x*·]? ?N ?[×x*·]? ?D\b|6 FLOPs (?:per|for each) param", re.IGNORECASE)
-_TRAINED = re.compile(r"\btrain|\bpre-?train|训练", re.IGNORECASE)
-_ELSE = re.compile(
+_RULE = pattern(r"(?<![\w.])6 ?[×x*·]? ?N ?[×x*·]? ?D\b|6 FLOPs (?:per|for each) param", re.IGNORECASE)
+_TRAINED = pattern(r"\btrain|\bpre-?train|训练", re.IGNORECASE)
+_ELSE = pattern(
     r"epoch|fine-?tun|微调|轮|\bper\b|each|每|distil|inference|推理|forward|if |如果|假设|would|instead|than|utili[sz]|MFU|second|\bper\b|/s\b",
     re.IGNORECASE,
 )
 """Words by which the work is another's than that of one pass over so many tokens."""
-_SENTENCE = re.compile(r"[。;；!?！？|]|\.(?!\d)")
+_SENTENCE = pattern(r"[。;；!?！？|]|\.(?!\d)")
 
 
 def check(scene: Scene) -> Iterator[Claim]:

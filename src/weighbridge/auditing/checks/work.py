@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.count_subjects import subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
 from weighbridge.auditing.text.size_words import WORK
@@ -22,19 +23,19 @@ TIMES = (2, 1, 6, 3, 4, 8)
 """What people count for each parameter: FLOPs forward, multiply-adds, training, with recomputation."""
 _REACH = 40
 _SAID_REACH = 80
-_MULTIPLE = re.compile(
+_MULTIPLE = pattern(
     r"(?<![\w.^])([1-9]) ?[×x*·]? ?(?:N|P|n_params|N_params)(?![\w²^])(?! ?[×x*·]? ?D\b)(?=[^。;；]*$)(?!.*(?:FLOP|batch|sequence|批))"
 )
 """How many FLOPs for each parameter a text says it counts: ``2N = 13.5 GFLOPs``."""
 
 
-_OF_NOMINAL = re.compile(
+_OF_NOMINAL = pattern(
     r"(?<![\w.-])(?P<count>\d+(?:\.\d+)?) ?B[- ](?:param\w*[- ])?model\s?[:,]?\s?(?:(?:needs|takes|uses|costs|requires|spends|does)\s)?(?:(?:about|around|roughly)\s)?[~≈]?\s?"
     r"(?P<figure>(?P<number>\d+(?:\.\d+)?) ?(?P<scale>billion|trillion|G|T)) ?FLOPs?(?= (?:per|for each|for every|a) (?:generated |new |output )?token)",
     re.IGNORECASE,
 )
 """FLOPs for a token of a model that is called by its count alone."""
-_TWICE = re.compile(r"(?<![\w.])2 ?[×x*·]? ?(?:N|P)\b|\b(?:2|two) FLOPs? (?:per|for each) param", re.IGNORECASE)
+_TWICE = pattern(r"(?<![\w.])2 ?[×x*·]? ?(?:N|P)\b|\b(?:2|two) FLOPs? (?:per|for each) param", re.IGNORECASE)
 _SCALES = {"billion": 10**9, "g": 10**9, "trillion": 10**12, "t": 10**12}
 
 

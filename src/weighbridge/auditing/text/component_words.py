@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
+
+from weighbridge.auditing import patterns
 
 _PHRASES = {
     "word": r"(?:word|token|input|vocabulary|vocab)[ _-]?(?:emb?edd?ings?)(?: table| matrix| layer)?|embed_tokens|\bwte\b|词嵌入|词向量(?!的?(?:维度|大小))|输入嵌入|token ?嵌入|词表嵌入|词嵌入层",
@@ -30,8 +31,10 @@ _PHRASES = {
     "head": r"(?:mlm|lm|nsp|classification|classifier|prediction)[ -]?head|分类头|classifier|分类器",
     "total": r"(?:grand )?totals?|in total|altogether|总参数量|总参数|总的参数量|参数总量|参数总数|总计|合计|总量|全部参数|参数总和|overall",
 }
-_EDGE = re.compile(r"\\b(?=[a-z(])"), re.compile(r"\\b")
-_ALL = [(name, re.compile(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()]
+_EDGE = patterns.pattern(r"\\b(?=[a-z(])"), patterns.pattern(r"\\b")
+_ALL = [
+    (name, patterns.pattern(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()
+]
 """Words end where letters end: Chinese follows English without a space."""
 _PIECES = {
     "word": "em wte 嵌入 词向量", "position": "position wpe 位置", "type": "segment type 嵌入", "embedding_norm": "embedding 嵌入", "tables": "embedding 嵌入表",
@@ -42,7 +45,7 @@ _PIECES = {
 }  # fmt: skip
 """Of each component, pieces of which every name for it has one: what a line has none of is not searched for."""
 _SOUGHT = [(name, pattern, tuple(_PIECES[name].split())) for name, pattern in _ALL]
-_PARAMETERS = re.compile(r"param(?:eter)?s?\b|par[aáâ]metros?\b|参数量|个?参数|參數|파라미터|매개변수|パラメ")
+_PARAMETERS = patterns.pattern(r"param(?:eter)?s?\b|par[aáâ]metros?\b|参数量|个?参数|參數|파라미터|매개변수|パラメ")
 _INSIDE = {
     "embeddings": {"word", "position", "type", "tables", "embedding_norm", "norm"},
     "encoder": {"layer", "attention", "ffn", "norm", "query", "key", "value", "qkv", "out", "gate", "up", "down"},
@@ -53,7 +56,7 @@ _INSIDE = {
     "tables": {"word", "position", "type"},
     "norm": {"embedding_norm"},
 }
-_BLOCKERS = re.compile(
+_BLOCKERS = patterns.pattern(
     r"per head|each head|one head|per-head|每个头|单头|一个头|without|except|exclud|not includ|ignor|不含|除了|去掉|忽略|不计|不包括|first|第一|second|第二|third|matrix|matrices|矩阵|"
     r"weight|bias|权重|偏置|lora|gradient|梯度|显存|memory|byte|字节|flop|mac|计算量|optimizer|优化器|减少|节省|reduc|sav|剩|remain|if |如果|若|假设|suppose|version|"
     r"larger|bigger|fewer|more than|less than|超过|不到|少于|多于|trainable|可训练|frozen|冻结|teacher|student|每个"

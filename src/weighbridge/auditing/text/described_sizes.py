@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.phrases import as_trie, lower_case
 from weighbridge.auditing.text.size_words import LOOSE
@@ -54,9 +55,9 @@ _OWN_WORDS = {
     **_MORE,
 }
 """Names of a size that stand in front of its number."""
-_LABEL = re.compile(as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
+_LABEL = patterns.pattern(as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
 """In lower case."""
-_AFTER_LABEL = re.compile(
+_AFTER_LABEL = patterns.pattern(
     r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE
 )
 _ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
@@ -72,18 +73,18 @@ _COUNTED = (
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
     ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
-_BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
+_BEHIND = patterns.pattern("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))
 """What is counted: of 128 in ``heads of 128`` the heads are not so many, but so wide."""
-_FIGURE = re.compile(_NUMBER)
-_BY = re.compile(
+_FIGURE = patterns.pattern(_NUMBER)
+_BY = patterns.pattern(
     r"(?:(?<=layers)|(?<=blocks)) ?[×x] ?(?P<number>\d{2,5})(?![\d.,]*\d|\w)(?= ?(?:wide|dim|hidden|in |,|;|\)|$))", re.IGNORECASE
 )
 """A width behind the number of layers: ``12 layers × 768 wide``."""
-_TOKENS = re.compile(
+_TOKENS = patterns.pattern(
     r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
 )
-_OF_HEADS = re.compile(r"\bheads of $", re.IGNORECASE)
+_OF_HEADS = patterns.pattern(r"\bheads of $", re.IGNORECASE)
 _LONGEST = 4_000
 _DIGITS = 6
 """Of the largest size: what is longer behind such a word is a count (``the MLP 4,722,432``)."""

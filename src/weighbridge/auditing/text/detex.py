@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.pasted_math import SIGNS, repeats
 from weighbridge.auditing.text.typed_signs import PUNCTUATION, is_between_groups, is_of_many_groups, is_operand, sign_as_read, simplify
 
@@ -17,11 +18,9 @@ _CONTENT = frozenset(
 )
 _KEPT = {"sim": "≈", "simeq": "≈", "approx": "≈", "div": "/", "times": "×", "cdot": "·"}
 _DEEPEST = 24
-_ORDINARY = re.compile(r"[A-Za-z0-9 _.,;:()\[\]/+=%|#\"'!?@\-\u4e00-\u9fff×·≈。、]+")
+_ORDINARY = pattern(r"[A-Za-z0-9 _.,;:()\[\]/+=%|#\"'!?@\-\u4e00-\u9fff×·≈。、]+")
 """Characters that are read as they stand, wherever they stand."""
-
-
-_MIXED = re.compile(r"\d?,\d{3}$")
+_MIXED = pattern(r"\d?,\d{3}$")
 """A number whose groups another comma divides ends at a full-width one: ``1,152，755.6 M``."""
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import ParsedTerm, Term, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.values import is_lone, names
@@ -92,7 +92,7 @@ def _is_of_code(statement: Sequence[Token], floor: int, sides: Sequence[Side]) -
     return _GREEK.fullmatch(before.text) is not None
 
 
-_GREEK = re.compile("[α-ωΑ-Ω]+")
+_GREEK = pattern("[α-ωΑ-Ω]+")
 _BRACKETED = 4
 """Tokens of a negative number in brackets."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.text.size_words import SIZES
 
 
@@ -56,18 +57,20 @@ _COUNTED = (
     ("width", r"(?:dimension(?:s|al)?\b|dim\b|hidden states?\b|width\b|维)"),
 )
 """What may follow a number of each size."""
-_BEHIND = re.compile(rf"[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
-_FIGURE = re.compile(_NUMBER)
-_LETTERED = re.compile(
+_BEHIND = patterns.pattern(rf"[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
+_FIGURE = patterns.pattern(_NUMBER)
+_LETTERED = patterns.pattern(
     r"(?<![A-Za-z])(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})(?![\d.])|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
 )
-_FACTOR = re.compile(r"(?<=[^\W\d_]) ?[×*·](?:(?<=[×·])|(?<= \*)) ?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.,]*\d)(?![kKMBTG]\b|\s?%)")
+_FACTOR = patterns.pattern(
+    r"(?<=[^\W\d_]) ?[×*·](?:(?<=[×·])|(?<= \*)) ?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.,]*\d)(?![kKMBTG]\b|\s?%)"
+)
 """A number behind a sign of multiplication, where a word stands before the sign: ``8 KV heads × 128-dim heads × 126 layers``."""
-_RESULT = re.compile(r"[×x*·+/][^=,，;；]*=\s?$")
+_RESULT = patterns.pattern(r"[×x*·+/][^=,，;；]*=\s?$")
 """Before the result of an equation, whose words are those of its factors: ``128 heads × 128-dim heads = 16384``."""
-_TOP = re.compile(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
-_ACTIVE = re.compile(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
+_TOP = patterns.pattern(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
+_ACTIVE = patterns.pattern(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
+_CLAUSE = patterns.pattern(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
 
 _LABELS = {
     "experts": """experts, number of experts, num experts, num local experts, n routed experts, routed experts, total experts, expert count, experts per layer, moe experts,
@@ -87,10 +90,10 @@ _LABELS = {
 }
 LABELS = {**SIZES, **{phrase.strip(): word for word, phrases in _LABELS.items() for phrase in " ".join(phrases.split()).split(",")}}
 """From a phrase, in lower case and with spaces for ``_`` and ``-``, to the size that it names in front of a number."""
-_WORD = re.compile(r"[A-Za-z/]+|\d+|[\u4e00-\u9fff]+")
+_WORD = patterns.pattern(r"[A-Za-z/]+|\d+|[\u4e00-\u9fff]+")
 _LAST_WORDS = frozenset(words[-1] for phrase in LABELS if (words := _WORD.findall(phrase)))
 """The words that a label ends in: most words in front of a number are none of them."""
-_LABELLED = re.compile(
+_LABELLED = patterns.pattern(
     rf"(?<![*_`\"' ])[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）][*_`\"' ]*)?(?:: ?(?:int|Optional\[int\]|int \| None) ?=|[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*(?:[~≈][*_`\" ]*)?{_NUMBER}",
     re.IGNORECASE,
 )

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
 
-_UNIT = re.compile(
+_UNIT = pattern(
     r"(?:^|[_ ])(?P<mega>m)[ _]?params?$|(?:[(\[（]|[,，:：/] ?|(?<=params )|(?<=parameters )|\bin )\s*(?:in )?"
     r"(?:[×x]?\s*10\^?\(?(?P<power>\d+)\)?|(?P<word>millions?|billions?|[MBK]|百万|亿|万|十亿))(?: (?:of )?param\w*)?\s*(?:[)\]）]|$)",
     re.IGNORECASE,
 )
-_OF_COUNTS = re.compile(r"param|参数", re.IGNORECASE)
+_OF_COUNTS = pattern(r"param|参数", re.IGNORECASE)
 _LARGEST = 100_000
 """A whole number from which on it is a count by itself, whatever its column's head says."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.size_words import LETTERS
 
@@ -27,7 +28,7 @@ class Item(NamedTuple):
     bare: bool = False
 
 
-_DIVIDER = re.compile(
+_DIVIDER = patterns.pattern(
     r"\s*(?:,(?!\d)|,(?=\d{1,2}(?!\d))|[;|、，；()（）•·。]|\.(?=\s|$)|\s/\s|\s\+\s|\b(?:and|with|plus|has|have|uses|features|in total|totall?ing)\b|和|以及|并|共有?|采用|包含|使用|拥有)\s*",
     re.IGNORECASE,
 )
@@ -49,29 +50,31 @@ _NOUNS = (
 _BEHIND = tuple(
     (
         word,
-        re.compile(rf"{_COUNT if word == 'total' else _FIGURE}[- ]?(?:个 ?)?(?:{noun})(?: (?:in|per|for) [a-z ]{{1,30}})?", re.IGNORECASE),
+        patterns.pattern(
+            rf"{_COUNT if word == 'total' else _FIGURE}[- ]?(?:个 ?)?(?:{noun})(?: (?:in|per|for) [a-z ]{{1,30}})?", re.IGNORECASE
+        ),
     )
     for word, noun in _NOUNS
 )
-_SHORT = re.compile(rf"{_FIGURE}[- ]?(?P<letter>[LHAVdh])")
-_LETTER_BEFORE = re.compile(r"[A-Za-z]\w?\s?=\s?(?=\d+ [A-Za-z])")
+_SHORT = patterns.pattern(rf"{_FIGURE}[- ]?(?P<letter>[LHAVdh])")
+_LETTER_BEFORE = patterns.pattern(r"[A-Za-z]\w?\s?=\s?(?=\d+ [A-Za-z])")
 """A letter before a number that has its words behind it: ``H=8 KV heads``."""
 _SMALL_LETTERS = {"d": "hidden", "D": "hidden", "h": "heads"}
 _SHORT_LETTERS = {"L": "layers", "H": "hidden", "A": "heads", "V": "vocab", "d": "hidden", "h": "heads"}
-_LABELLED = re.compile(
+_LABELLED = patterns.pattern(
     rf"(?P<label>[A-Za-z#_][\w #/()-]{{0,40}}?|[\u4e00-\u9fffA-Za-z ]{{1,14}}?)[\"'*`]{{0,3}}\s?(?:[=:：]|\bof\b|\bis\b|为|是|\s)\s?[~≈约\"'*`]{{0,3}}{_FIGURE}(?: ?维)?",
     re.IGNORECASE,
 )
-_SIGNED = re.compile(
+_SIGNED = patterns.pattern(
     rf"(?:^|[-•*+|,;，；])\s*(?P<label>[^-•*+|,;，；:：=()（）\d]{{2,40}}?)\s*[(（](?P<sign>[^()（）\d]{{1,16}})[)）][*_`]*\s*[:：=]\s*[~≈约*_`]*{_FIGURE}(?![\d.]|\s?[×*/+^%])"
 )
 """A label with its sign in parentheses: ``Hidden dimension (d): 4,096``."""
-_LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}|(?P<small>[dhD])\s?[=:]\s?{_FIGURE.replace('number', 'width')}")
-_TOTAL = re.compile(
+_LETTERED = patterns.pattern(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}|(?P<small>[dhD])\s?[=:]\s?{_FIGURE.replace('number', 'width')}")
+_TOTAL = patterns.pattern(
     rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|num(?:ber of|_)? ?param(?:eter)?s)[\"'*`]{{0,3}}\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约\"'*`]{{0,3}}{_COUNT}",
     re.IGNORECASE,
 )
-_BARE = re.compile(r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[MB]|million|billion|亿)|\d{1,3}(?:,\d{3}){2,})")
+_BARE = patterns.pattern(r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[MB]|million|billion|亿)|\d{1,3}(?:,\d{3}){2,})")
 _LABELS = {
     **{
         phrase: word
@@ -85,7 +88,9 @@ _LABELS = {
 }
 _LONGEST = 80
 """Characters of an item."""
-_ARTICLE = re.compile(r"(?:an?|the|its|it|this|model|each|of|total|about|around|roughly|约|达到?|的|有|every)\s+|^[的有]", re.IGNORECASE)
+_ARTICLE = patterns.pattern(
+    r"(?:an?|the|its|it|this|model|each|of|total|about|around|roughly|约|达到?|的|有|every)\s+|^[的有]", re.IGNORECASE
+)
 
 
 def read_items(text: str, start: int, end: int) -> Iterator[Item]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
-_LENGTH = re.compile(r"[~≈约]?\s*(?P<number>\d[\d,]{0,9}(?:\.\d{1,3})?)\s?(?P<unit>[kKmM])?(?: ?(?:tokens?|个? ?token|词元))?")
+from weighbridge.auditing.patterns import pattern
+
+_LENGTH = pattern(r"[~≈约]?\s*(?P<number>\d[\d,]{0,9}(?:\.\d{1,3})?)\s?(?P<unit>[kKmM])?(?: ?(?:tokens?|个? ?token|词元))?")
 _TIMES = {"k": (1024, 1000), "m": (1024 * 1024, 1000 * 1000)}
 
 

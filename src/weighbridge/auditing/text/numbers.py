@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.size_words import POSSIBLE, UNITS, size_at
 
 
@@ -39,24 +40,24 @@ class Token(NamedTuple):
         return hash((self.line, self.start, self.end))
 
 
-NUMBER = re.compile(
+NUMBER = pattern(
     r"\d{1,3}(?:,\d{3})+(?!\d|,\d(?!\d?\s?[^\W\d]))(?:\.\d{1,20}(?!\d))?"
     r"|\d{1,3}(?:_\d{3})+(?![\d_])|\d{1,3}(?:'\d{3})+(?!\d)|\d{1,3}(?: \d{3}){2,}(?! ?\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
     r"|\d{1,60}(?!\d)(?:\.\d{1,20}(?![\d]))?"
 )
 
 
-_SPACED = re.compile(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
+_SPACED = pattern(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
 """A number as a page's mathematics pastes it, with spaces about its commas; only after a sign, else it is a list."""
 
 
-_POWER = re.compile(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
+_POWER = pattern(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
 
 
-_PER = re.compile(r"\s*(?:/|per|each|每个?)\s*(?:param(?:eter)?s?|element|value|weight|token|number|参数)\b", re.IGNORECASE)
+_PER = pattern(r"\s*(?:/|per|each|每个?)\s*(?:param(?:eter)?s?|element|value|weight|token|number|参数)\b", re.IGNORECASE)
 
 
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+WORD = pattern(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:

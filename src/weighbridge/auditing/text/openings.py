@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-_SENTENCE = re.compile(r"[。!?！？;；]|\.(?!\d)(?=\s|$)")
-_NUMBER = re.compile(r"\d")
-_WORD = re.compile(r"[A-Za-z]+")
-_COMMAND = re.compile(r"\\[A-Za-z]+\*?")
+from weighbridge.auditing.patterns import pattern
+
+_SENTENCE = pattern(r"[。!?！？;；]|\.(?!\d)(?=\s|$)")
+_NUMBER = pattern(r"\d")
+_WORD = pattern(r"[A-Za-z]+")
+_COMMAND = pattern(r"\\[A-Za-z]+\*?")
 """A command of TeX, which is no word of the sentence."""
 _KNOWN = frozenset(
     """
@@ -33,7 +35,7 @@ _KNOWN = frozenset(
     """.split()
 )
 """Words of sentences that go on about the same model. Any word before the first number may be what the sentence is about."""
-_KNOWN_CHINESE = re.compile(
+_KNOWN_CHINESE = pattern(
     "层面|方面|拥有|具备|预培训|后培训|培训|预训练|后训练|阶段|设计|优化|实现|通过|支持|结合|配合|机制|技术报告|技术|特点|因果|语言|自回归|深度|总体|核心|关键|基于|构建|论文|报告|给出|提到|总参|"
     "隐藏层|隐藏|隐层|参数个数|参数数量|参数总量|参数量|参数|模型|网络|结构|架构|编码器|编码层|注意力|前馈|中间|维度|维|层数|层|头数|头|词表|词汇表|词汇|词典|字典|词向量|词嵌入|嵌入|位置|长度|最大|序列|上下文|窗口|大小|规模|数量|总数|总量|总计|总共|总|共计|"
     "一共|共有|共|合计|加起来|大约|大概|差不多|约|左右|其中|分别|每一个|每一|每个|每|一个|这个|这些|这里|这样|这|该|它的|它|其|由|组成|堆叠|包含|包括|含有|含|具有|采用|使用|用|设置|设为|设|配置|为|是|有|的|和|与|以及|及|而|则|也|就|都|了|又|再|还|加上|加|"
@@ -73,10 +75,10 @@ def _has_others(words: str) -> bool:
     return foreign > _LETTERS or any("\u4e00" <= letter <= "\u9fff" for letter in _KNOWN_CHINESE.sub("", words))
 
 
-_NO_SUBJECT = re.compile(r"\W*(?:(?:and|so|here|then|but)\W+)?(?:there (?:are|is)|on|in|with|at)\W*(?:\w+ )?\W*", re.IGNORECASE)
+_NO_SUBJECT = pattern(r"\W*(?:(?:and|so|here|then|but)\W+)?(?:there (?:are|is)|on|in|with|at)\W*(?:\w+ )?\W*", re.IGNORECASE)
 """The beginning of a sentence whose subject stands behind the number."""
-_OF_ITS_OWN = re.compile(r"^\W*an?\W*$|\bsame\b.*\bbut\b", re.IGNORECASE)
+_OF_ITS_OWN = pattern(r"^\W*an?\W*$|\bsame\b.*\bbut\b", re.IGNORECASE)
 """The beginning of a sentence that brings in something new: ``A 3-layer network with``, ``The same, but with``."""
-_CLAUSE = re.compile(r"[,，、:：()（）]")
+_CLAUSE = pattern(r"[,，、:：()（）]")
 _LETTERS = 2
 """Letters of unknown words that are no words: symbols, a plural's s."""

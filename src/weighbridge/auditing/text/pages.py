@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from html.parser import HTMLParser
 from typing import NamedTuple
+
+from weighbridge.auditing.patterns import pattern
 
 
 class PageLine(NamedTuple):
@@ -37,7 +38,7 @@ _BLOCKS = frozenset(
 _SILENT = frozenset(("script", "style", "template", "noscript", "annotation", "annotation-xml", "svg"))
 
 
-_BLANKS = re.compile(r"[ \t\r\n\f]+")
+_BLANKS = pattern(r"[ \t\r\n\f]+")
 
 
 _INLINE = frozenset(("span", "small", "b", "strong", "em", "i", "code", "label", "a"))

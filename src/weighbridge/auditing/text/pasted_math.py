@@ -8,8 +8,9 @@ since only it still knows that ``7682`` was a square.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from weighbridge.auditing.patterns import pattern
 
 SIGNS = {
     "times": "×", "cdot": "·", "ast": "*", "div": "÷", "approx": "≈", "to": "→", "rightarrow": "→", "sim": "∼", "le": "≤", "leq": "≤",
@@ -146,7 +147,7 @@ def _is_edge(flat: _Flat, start: int) -> bool:
     return not ((before.isascii() and before.isalnum()) and (after.isascii() and after.isalnum()))
 
 
-_RUN = re.compile(r"[\x00-\x08\x0e-\x1b!-\[\]-\x7f×·⋅≈−]{10,}")
+_RUN = pattern(r"[\x00-\x08\x0e-\x1b!-\[\]-\x7f×·⋅≈−]{10,}")
 """Characters without spaces or TeX's backslash, as many as the shortest repetition has."""
 
 

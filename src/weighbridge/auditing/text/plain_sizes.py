@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
 
 
@@ -27,7 +28,7 @@ _KEYS = r"(?:key[-/ ]?(?:and[- ])?value|kv|k/v)"
 _WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim", "dimension of each head": "head_dim", "每个头的维度": "head_dim",
           "每个注意力头的维度": "head_dim", "每个头维度": "head_dim", "number of key-value heads": "kv_heads", "number of key/value heads": "kv_heads"}  # fmt: skip
 _LABELS = {phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("positions", "types")} | _WORDS
-_LABEL = re.compile(
+_LABEL = patterns.pattern(
     "(?P<label>"
     + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_LABELS, key=len, reverse=True))
     + ")"
@@ -37,16 +38,16 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = (
-    ("kv_heads", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
-    ("heads", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
-    ("layers", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层)", re.IGNORECASE)),
-    ("vocab", re.compile(rf"(?:vocabulary|vocab)(?: (?:of|in) {NAME})?\s(?:of|has|contains|with|is)\s{_NUMBER} (?:bpe |wordpiece |sentencepiece |subword )?(?:tokens|words|entries|wordpieces|subwords)\b", re.IGNORECASE)),
-    ("vocab", re.compile(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE)),
-    ("head_dim", re.compile(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE)),
-    ("head_dim", re.compile(rf"each head(?: (?:of|in) {NAME})? (?:is|has) {_NUMBER}[- ]dimensions?(?:al)?\b|{_NUMBER.replace('number', 'other')}-dimensional heads\b", re.IGNORECASE)),
-    ("hidden", re.compile(rf"{_NUMBER} hidden (?:units|dimensions)\b", re.IGNORECASE)),
+    ("kv_heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
+    ("heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
+    ("layers", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层)", re.IGNORECASE)),
+    ("vocab", patterns.pattern(rf"(?:vocabulary|vocab)(?: (?:of|in) {NAME})?\s(?:of|has|contains|with|is)\s{_NUMBER} (?:bpe |wordpiece |sentencepiece |subword )?(?:tokens|words|entries|wordpieces|subwords)\b", re.IGNORECASE)),
+    ("vocab", patterns.pattern(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE)),
+    ("head_dim", patterns.pattern(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE)),
+    ("head_dim", patterns.pattern(rf"each head(?: (?:of|in) {NAME})? (?:is|has) {_NUMBER}[- ]dimensions?(?:al)?\b|{_NUMBER.replace('number', 'other')}-dimensional heads\b", re.IGNORECASE)),
+    ("hidden", patterns.pattern(rf"{_NUMBER} hidden (?:units|dimensions)\b", re.IGNORECASE)),
 )  # fmt: skip
-_GLUE = re.compile(
+_GLUE = patterns.pattern(
     r"[\s,，、;；:：*_`\"'’“”()（）#>•·-]+|(?:ha[sd]|have|having|is|are|uses?|used|using|employs|contains|consists|comprises|features|includes|stacks|of|in|the|an?|its|it|and|with|each|which|"
     r"that|model|network|architecture|there|all|where|s|mlp|mlps|ffn|feed[- ]?forward|layers?|blocks?|transformer)(?![A-Za-z])|(?:about |around |~|≈|约)?\d[\d.,]*\s?(?:[MBKT]|million|billion|亿|万)\s?(?:个?参数|param(?:eter)?s?)(?![a-z])|每层|每个|[有共的含用由其为是和及与个]|包含|具有|采用|使用|堆叠|组成|模型|以及",
     re.IGNORECASE,
@@ -108,7 +109,7 @@ def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
     return None
 
 
-_OF = re.compile(r"\bof\s?$")
+_OF = patterns.pattern(r"\bof\s?$")
 _WIDE = {"layers": "hidden", "heads": "head_dim", "kv_heads": "head_dim"}
 """What is said of things counted, where ``of`` stands between: ``hidden layers of 1024 dimensions``."""
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.text.detex import strip_tex
 from weighbridge.auditing.text.pages import PageLine, html
@@ -49,8 +50,8 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
 LONGEST = 4_000
 """Characters of a line that are read together; what reads a line looks back and forth in it, so that its time would
 grow with the square. A longer line is read in pieces that end where a sentence does, or else between two words."""
-_ENDS = re.compile(r"[.。;；!！?？|] ?(?=\D)|[。；]")
-_WORDS = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff]) (?=[A-Za-z\u4e00-\u9fff\d])|(?<=[a-zA-Z,] )(?=\d)")
+_ENDS = patterns.pattern(r"[.。;；!！?？|] ?(?=\D)|[。；]")
+_WORDS = patterns.pattern(r"(?<=[A-Za-z\u4e00-\u9fff]) (?=[A-Za-z\u4e00-\u9fff\d])|(?<=[a-zA-Z,] )(?=\d)")
 
 
 def _pieces(line: Line) -> Iterator[Line]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from weighbridge.auditing.claims import Line
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, subject
 
-_NUMBERED = re.compile(
+_NUMBERED = pattern(
     r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}[.、)]?|[一二三四五六七八九十]{1,3}、|\(?[一二三四五六七八九十\d]\)|step \d+[:.]?)\s*\D", re.IGNORECASE
 )
-_BIG = re.compile(r"\d{4}|=")
+_BIG = pattern(r"\d{4}|=")
 
 
 def sections(lines: Sequence[Line]) -> list[str | None]:

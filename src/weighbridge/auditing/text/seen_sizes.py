@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import read_fields
 
 
@@ -34,9 +35,9 @@ _NOUNS = (
 )
 _ANY = "|".join(rf"(?P<w{place}>{pattern})" for place, (_, pattern) in enumerate(_NOUNS))
 _LINKS = r"(?:[\s\"'`*_:：=|(（$]|\b(?:is|are|was|of|to|at|expanded|increased|size|sizes|length|model|has|a|the|dimensions?|layers?|tokens?|with|up|about|from)\b|为|是|大小|长度|约|了|扩展|到){1,16}"
-_BEFORE = re.compile(rf"(?<![\w-])(?:{_ANY}){_LINKS}{_NUMBER}", re.IGNORECASE)
-_BEHIND = re.compile(rf"{_NUMBER}[\s*_`-]{{0,2}}个?\s?(?:[A-Za-z-]+\s){{0,2}}?(?:{_ANY})(?![A-Za-z])", re.IGNORECASE)
-_OTHER = re.compile(
+_BEFORE = patterns.pattern(rf"(?<![\w-])(?:{_ANY}){_LINKS}{_NUMBER}", re.IGNORECASE)
+_BEHIND = patterns.pattern(rf"{_NUMBER}[\s*_`-]{{0,2}}个?\s?(?:[A-Za-z-]+\s){{0,2}}?(?:{_ANY})(?![A-Za-z])", re.IGNORECASE)
+_OTHER = patterns.pattern(
     r"batch|epoch|learning|corpus|\bdata|dropout|\bGPU|accuracy|\bsteps?\b|temperature|seconds?|hours?|hop_|\bTop-?\d|批|学习率|语料|训练",
     re.IGNORECASE,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import LABELS
 
 
@@ -30,11 +31,11 @@ class Setting(NamedTuple):
 
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d{1,7})(?![\w.,]*\d|\s?[×x*+/^%·-]\s?[\dA-Za-z(]|[kKMBTG]\b)"
 _COUNT = r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|million|billion))"
-_PAIR = re.compile(
+_PAIR = pattern(
     r"(?<![\w.#])[\"'`*]{0,3}(?P<key>[A-Za-z_][\w.\-]{0,60}(?: [A-Za-z][\w\-/]*){0,6})(?: ?\((?P<remark>[^()\d]{1,24})\))?[\"'`*]{0,3}\s*(?:: ?[A-Za-z_][\w\[\]| ]{0,20} ?=|[:=]|(?<=[a-z]) ?\((?=\d+\)))\s*[\"'`~≈*]{0,3}"
     + rf"(?:{_VALUE}|{_COUNT})"
 )
-_LETTERED = re.compile(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(])")
+_LETTERED = pattern(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(])")
 _LETTERS = {"L": "layers", "H": "hidden", "A": "heads"}
 _MORE = {
     **dict.fromkeys("emb dim|embed dim|n embed|embedding length|dim|d|residual dim|width|d embed|transformer width".split("|"), "hidden"),
@@ -69,7 +70,7 @@ KINDS = {
 _BEFORE = frozenset(
     "the a its model model's transformer gguf self config cfg args default base total attention of per n num number max no and has with uses".split()
 )
-_OF_SCHEMA = re.compile(r"[a-z][a-z0-9]*\.(?:attention\.)?(?=[a-z_]+$)")
+_OF_SCHEMA = pattern(r"[a-z][a-z0-9]*\.(?:attention\.)?(?=[a-z_]+$)")
 """The architecture before a key of a GGUF file: ``llama.attention.head_count``."""
 
 
@@ -124,6 +125,6 @@ def read_settings(text: str) -> Iterator[Setting]:
         yield Setting(kind, *pair.span("value" if pair["value"] else "count"), key, coded, _HALF.search(key) is not None)
 
 
-_NON_EMBEDDING = re.compile(r"non[- ]?emb|without emb|w/o emb", re.IGNORECASE)
+_NON_EMBEDDING = pattern(r"non[- ]?emb|without emb|w/o emb", re.IGNORECASE)
 COUNTS = ("total", "active", "non_embedding")
-_HALF = re.compile(r"(?<![A-Za-z])(?:audio|text|encoder|decoder)_")
+_HALF = pattern(r"(?<![A-Za-z])(?:audio|text|encoder|decoder)_")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from weighbridge.auditing.patterns import pattern
 
 LETTERS = {"H": "hidden", "V": "vocab", "L": "layers", "A": "heads", "I": "mlp", "S": "positions", "T": "types"}
 """The letters that mean a size when a text does not say otherwise."""
@@ -109,8 +110,8 @@ def begins_size(word: str) -> bool:
     return letters is not None and letters.group().lower() in _STARTS
 
 
-_LETTERS = re.compile("[A-Za-z]+")
-_GAP = re.compile("[ _/-]{1,2}")
+_LETTERS = pattern("[A-Za-z]+")
+_GAP = pattern("[ _/-]{1,2}")
 _STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
+from weighbridge.auditing.patterns import pattern
 
 
 class Cell(NamedTuple):
@@ -44,13 +45,13 @@ class Table(NamedTuple):
         return row if row is not None and line <= row.cells[-1].line else None
 
 
-_RULE = re.compile(r"^[\s|+:=\-–—─]*$")
-_TEX_RULE = re.compile(r"^\s*\\(?:h|top|mid|bottom|c(?:mid)?)(?:rule|line)\b")
-_BAR = re.compile(r"\|")
-_ROW_END = re.compile(r"\s*;\s*(?:\\hline\s*)?$")
+_RULE = pattern(r"^[\s|+:=\-–—─]*$")
+_TEX_RULE = pattern(r"^\s*\\(?:h|top|mid|bottom|c(?:mid)?)(?:rule|line)\b")
+_BAR = pattern(r"\|")
+_ROW_END = pattern(r"\s*;\s*(?:\\hline\s*)?$")
 """What is left of the two backslashes that end a row in TeX."""
-_WIDE = re.compile(r" {2,}|\t+")
-_NUMBER = re.compile(r"\d")
+_WIDE = pattern(r" {2,}|\t+")
+_NUMBER = pattern(r"\d")
 _MOST = 400
 """Cells of a row; what has more is no table that a person reads."""
 
@@ -83,11 +84,11 @@ def tables(lines: Sequence[Line]) -> list[Table]:
     return found + _pasted_tables(lines, {line for table in found for line in table.lines})
 
 
-_COMMAS = re.compile(r',\s?(?=(?:[^"]*"[^"]*")*[^"]*$)')
-_KEYED = re.compile(r"(?:model|name|id|arch|checkpoint)\w*", re.IGNORECASE)
+_COMMAS = pattern(r',\s?(?=(?:[^"]*"[^"]*")*[^"]*$)')
+_KEYED = pattern(r"(?:model|name|id|arch|checkpoint)\w*", re.IGNORECASE)
 """The first label of a table whose rows are of models, however many of their cells are words."""
-_LABEL = re.compile(r"[^\d,.;:。，]{0,30}", re.ASCII)
-_VALUE = re.compile(r"[~≈]?\d[\d._]*(?:[KMBT%]|[KMGT]B)?", re.IGNORECASE)
+_LABEL = pattern(r"[^\d,.;:。，]{0,30}", re.ASCII)
+_VALUE = pattern(r"[~≈]?\d[\d._]*(?:[KMBT%]|[KMGT]B)?", re.IGNORECASE)
 
 
 def _comma_tables(lines: Sequence[Line], taken: Collection[int]) -> list[Table]:
@@ -116,7 +117,7 @@ def _has_values(text: str, width: int, least: int) -> bool:
 
 _PASTED = (2, 8)
 """Columns of a table that was pasted without its bars, at least and at most."""
-_FIGURE = re.compile(r"[~≈]?\d[\d,.]*(?:[KMBT%]|[KMGT]B)?|[-–—]", re.IGNORECASE)
+_FIGURE = pattern(r"[~≈]?\d[\d,.]*(?:[KMBT%]|[KMGT]B)?|[-–—]", re.IGNORECASE)
 
 
 def _pasted_tables(lines: Sequence[Line], taken: set[int]) -> list[Table]:
@@ -147,9 +148,9 @@ def _has_figures(row: Row | None, width: int) -> bool:
     return all(_FIGURE.fullmatch(cell.text) for cell in row.cells[1:]) and _FIGURE.fullmatch(row.cells[0].text) is None
 
 
-_TAGS = re.compile(r"(?:\s*</?(?:table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col)\b[^>]*>)*\s*", re.IGNORECASE)
-_OPENS, _CLOSES = re.compile(r"<tr\b", re.IGNORECASE), re.compile(r"</tr\s*>|</table", re.IGNORECASE)
-_HOLDS = re.compile(r"<t[dh]\b", re.IGNORECASE)
+_TAGS = pattern(r"(?:\s*</?(?:table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col)\b[^>]*>)*\s*", re.IGNORECASE)
+_OPENS, _CLOSES = pattern(r"<tr\b", re.IGNORECASE), pattern(r"</tr\s*>|</table", re.IGNORECASE)
+_HOLDS = pattern(r"<t[dh]\b", re.IGNORECASE)
 
 
 def _marked_rows(lines: Sequence[Line]) -> dict[int, Row | None]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
 
-_ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
-_MARKED = re.compile(r"\s*==+(?:\d+==+)?")
-_SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
+_ADDRESS = pattern(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
+_MARKED = pattern(r"\s*==+(?:\d+==+)?")
+_SHAPE = pattern(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
 _SURE = frozenset("×*+-/^")
 """Signs that are operations wherever they stand alone."""
