@@ -109,6 +109,27 @@ def test_a_printed_model_is_held_against_itself(text: str, right: str, slip: str
     assert len(audit(text.replace(right, slip, 1)).wrong) == 1
 
 
+OF_OTHERS = [
+    # key-value heads that a config calls groups
+    "ChatGLM2-6B\n\n隐藏维度大小\n4096\n层数\n28\n注意力头\n32\n键值头\n2\n",
+    # a column of what a formula gives, and no count
+    "不同版本 `LLaMA` 模型的理论参数量：\n\n| 实际参数量 | 隐藏维度 h | 层数 n | n heads | 理论参数量 12nh^2 |\n|---|---|---|---|---|\n"
+    "| 6.7B | 4096 | 32 | 32 | 6,442,450,944 |\n| 13.0B | 5120 | 40 | 40 | 12,582,912,000 |\n| 65.2B | 8192 | 80 | 64 | 64,424,509,440 |\n",
+    # a model that is made up, and a count that the line has just worked out
+    "我将为本节发明一个基于LLaMA-2 13B的新模型。\n\n代入上面的数字，我们有`64 * 4096 * (3*16384 + 2 * 256 * (32 + 8)) + 4096 * 32128 = 18.4e9`。因此，这个模型有大约184亿个参数。\n",
+]
+
+
+@pytest.mark.parametrize("text", OF_OTHERS, ids=lambda text: repr(text)[:40])
+def test_what_is_another_s_is_not_called_wrong(text: str) -> None:
+    assert [(claim.text, claim.expected) for claim in audit(text).wrong] == []
+
+
+def test_a_heading_s_number_is_no_size() -> None:
+    text = "mixtral-8x7b\n\nH hidden_size 4096\nA num_attention_heads 32\n\n2 Transformer layers × 32      46,440,644,608 (99.4%)\n"
+    assert audit(text).wrong == ()
+
+
 def test_a_sister_s_figure_is_not_the_model_s() -> None:
     claims = audit("GPT-2(762M)；GPT-2 的参数量为 1.17 亿。").claims
     assert {claim.expected for claim in claims if claim.text == "1.17 亿"} <= {124_439_808, None}

@@ -27,7 +27,7 @@ SENTENCE = 300
 """Characters before a figure that may say what it is of."""
 NEAR = 48
 """Characters before a figure, and twice as many as behind it, within which ``per token`` is said of it."""
-_FIGURE = pattern(r"\d\s?[KMGT]i?B\b(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
+_FIGURE = pattern(r"\d\s?[KMGT]i?B(?![A-Za-z0-9_])(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
 _ENDS = pattern(r"[;；。]|\.(?!\d)")
 _ON = pattern(r"[,，;；。|]|\band\b")
 

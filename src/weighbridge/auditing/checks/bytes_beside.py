@@ -17,7 +17,7 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
 from weighbridge.core.messages import mark
 
-_FIGURE = r"(?P<figure>(?<![\w.])\d+(?:\.\d+)? ?[KMGT]i?B)\b"
+_FIGURE = r"(?P<figure>(?<![A-Za-z0-9_.])\d+(?:\.\d+)? ?[KMGT]i?B)(?![A-Za-z0-9_])"
 _EXPLAINED = pattern(
     rf"{_FIGURE} ?[(（] ?(?P<count>\d+(?:\.\d+)?) ?(?P<scale>B|M|billion|million|亿)(?: ?(?:params|parameters|参数))? ?[×x*·] ?(?P<each>\d{{1,2}}(?:\.\d)?)"
     r" ?(?:bytes?|字节)?(?:/param\w*| (?:per|each|for each) param\w*)? ?[)）]",
@@ -28,7 +28,7 @@ _PRODUCT = pattern(
     re.IGNORECASE,
 )
 _RESTATED = pattern(
-    rf"(?<![\w.,])(?P<bytes>\d{{1,3}}(?:,\d{{3}})+|\d{{3,15}}) ?(?:bytes?|字节)(?:(?:\s?/\s?token| (?:per|a|for each) token)?\s?[(（≈~=]|[,，]?\s?(?:i\.e\.|that is|即|也就是|约为?|大约))"
+    rf"(?<![A-Za-z0-9_.,])(?P<bytes>\d{{1,3}}(?:,\d{{3}})+|\d{{3,15}}) ?(?:bytes?|字节)(?:(?:\s?/\s?token| (?:per|a|for each) token)?\s?[(（≈~=]|[,，]?\s?(?:i\.e\.|that is|即|也就是|约为?|大约))"
     rf"\s?[~≈约]?\s?(?:about |roughly |approximately )?{_FIGURE}(?! ?(?:at|for|in|with|over|per|when)\b)",
     re.IGNORECASE,
 )

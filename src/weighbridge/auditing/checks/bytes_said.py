@@ -29,7 +29,8 @@ _STATES = (
     (patterns.pattern(r"total|training|train|fine-?tun|训练|合计|总|全参|全量", re.IGNORECASE), (16, 18, 20, 12, 8)),
 )
 _COUNT = patterns.pattern(
-    r"(?<![\w.])(\d+(?:\.\d+)?)\s?(billion|million|[BM](?![A-Za-z])|亿|e9)|(?<![\w.,])(\d{1,3}(?:,\d{3}){2,3})(?![\d,.]*\d)", re.IGNORECASE
+    r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?)\s?(billion|million|[BM](?![A-Za-z])|亿|e9)|(?<![A-Za-z0-9_.,])(\d{1,3}(?:,\d{3}){2,3})(?![\d,.]*\d)",
+    re.IGNORECASE,
 )
 _SCALES = {"b": 10**9, "billion": 10**9, "e9": 10**9, "m": 10**6, "million": 10**6, "亿": 10**8}
 _ABOUT = patterns.pattern(

@@ -18,7 +18,7 @@ from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE,
 from weighbridge.core.messages import mark
 
 _LENGTH = pattern(
-    r"(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?P<thousands> ?[kK]\b)?[- ]?(?:tokens?\b|个 ?token|(?:token )?(?:context|sequence|ctx)\b|上下文|长度)|"
+    r"(?<![A-Za-z0-9_.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?P<thousands> ?[kK]\b)?[- ]?(?:tokens?\b|个 ?token|(?:token )?(?:context|sequence|ctx)\b|上下文|长度)|"
     r"(?:\bat|序列长度|上下文(?:长度)?|长度|context(?: length)?(?: of)?|sequence(?: length)?(?: of)?|seq_len|length)[ 为是=:：]{0,3}(?P<after>\d{1,3}(?:,\d{3})+|\d{1,7})(?P<behind> ?[kK]\b)?(?![\d.]|\s?[KMGT]i?B|[-–]bit)",
     re.IGNORECASE,
 )

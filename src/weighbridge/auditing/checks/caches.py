@@ -38,7 +38,7 @@ _SUPPOSED = pattern(
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = pattern(
     r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B|\s?[×x*·+/])|"
-    r"(?:(?:\bat |@ ?)(?=\d[\d,]*k)|(?<![\w.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
+    r"(?:(?:\bat |@ ?)(?=\d[\d,]*k)|(?<![A-Za-z0-9_.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BATCH = pattern(
@@ -122,7 +122,7 @@ def _length_beside(place: Figure) -> list[Fraction]:
     return _numbers_of(lengths[figures.index(place.token.start)]) if paired else []
 
 
-_BYTES = pattern(r"(?<![\w.])\d[\d,.]*\s?[KMGT]i?B\b", re.IGNORECASE)
+_BYTES = pattern(r"(?<![A-Za-z0-9_.])\d[\d,.]*\s?[KMGT]i?B(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
 def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:

@@ -21,7 +21,7 @@ from weighbridge.presets import preset
 from weighbridge.presets.aliases import MODEL
 
 _WORDS = {"twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
-_NUMBER = r"(?P<number>(?<![\w.])\d+(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten)"
+_NUMBER = r"(?P<number>(?<![A-Za-z0-9_.])\d+(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten)"
 _TIMES = patterns.pattern(
     rf"(?:{_NUMBER} ?(?:x|×|times|[- ]fold)|(?P<twice>twice)) ?"
     r"(?:(?:the|as) (?:size|number of (?:total )?parameters|parameter count|parameters)(?: of)?|(?P<less>smaller|fewer parameters|less parameters)(?: than)?|"
@@ -29,7 +29,7 @@ _TIMES = patterns.pattern(
     re.IGNORECASE,
 )
 _SHARE = patterns.pattern(
-    r"(?<![\w.])(?P<number>\d{1,2}(?:\.\d+)?) ?%,? (?:(?P<less>fewer parameters|less parameters|smaller(?: in size)?)|more parameters|larger|bigger) than \W*",
+    r"(?<![A-Za-z0-9_.])(?P<number>\d{1,2}(?:\.\d+)?) ?%,? (?:(?P<less>fewer parameters|less parameters|smaller(?: in size)?)|more parameters|larger|bigger) than \W*",
     re.IGNORECASE,
 )
 _TIMES_ZH = patterns.pattern(r"\W{0,2}的?\W{0,2}(?P<number>(?<![\d.])\d+(?:\.\d+)?) ?倍")

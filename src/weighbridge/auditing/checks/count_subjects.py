@@ -166,7 +166,7 @@ def _subject_by_place(text: str, token: Token, before: Sequence[Mention]) -> Men
 @lru_cache(maxsize=64)
 def _figures(text: str) -> tuple[int, ...]:
     """Return where the figures of a line begin, which a long list of names asks for again and again."""
-    return tuple(m.start() for m in re.finditer(r"(?<![\w.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text))
+    return tuple(m.start() for m in re.finditer(r"(?<![A-Za-z0-9_.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text))
 
 
 def _in_list(text: str, token: Token) -> bool:

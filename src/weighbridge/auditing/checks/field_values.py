@@ -146,5 +146,7 @@ def values_of(model: ModelValue, word: str) -> frozenset[int]:
     if word == "head_dim" and {"hidden", "heads"} <= own.keys() and own["hidden"] % own["heads"] == 0:
         return values | {own["hidden"] // own["heads"]}
     if word == "kv_heads" and not values and "heads" in own:
-        return frozenset((own["heads"],))
+        raw = model.description.raw if model.description is not None else {}
+        shared = raw.get("multi_query_group_num") if raw.get("multi_query_attention") else 1 if raw.get("multi_query") else None
+        return frozenset((shared if type(shared) is int else own["heads"],))
     return values

@@ -24,7 +24,7 @@ _EACH = pattern(
     re.IGNORECASE,
 )
 _TIMES = pattern(
-    r"(?<![×*] )(?<![\w.,×*])(?P<number>\d{1,3}) ?(?:个 ?)?(?:transformer |encoder |decoder |such |identical |hidden )?(?:layers?|blocks?|层|块)\W{0,2}"
+    r"(?<![×*] )(?<![A-Za-z0-9_.,×*])(?P<number>\d{1,3}) ?(?:个 ?)?(?:transformer |encoder |decoder |such |identical |hidden )?(?:layers?|blocks?|层|块)\W{0,2}"
     r"(?:(?:一?共|合计|总共|总计|约|就|便|则|是|为|有|together|total|this|that|gives?|makes?|hold|have|has|is|are|come|comes|to|about|around|roughly|would|parameters?|参数量?|[:：≈~=→，,*]) ?){0,5}$",
     re.IGNORECASE,
 )

@@ -16,10 +16,10 @@ from weighbridge.core.messages import mark
 _PRODUCT = pattern(r"[\d,] ?[×xX*] ?\d")
 """What every such matrix has: two sizes multiplied."""
 _SAID = pattern(
-    r"(?<![\d.,×*x] )(?<![\w.,×*^])(?P<rows>\d[\d,]*) ?[×x*] ?(?P<columns>\d[\d,]*)(?! ?[×x*+^/=\d.])[)\]]?[ -]?(?:weight |projection |embedding |linear |dense |parameter |learned )*"
+    r"(?<![\d.,×*x] )(?<![A-Za-z0-9_.,×*^])(?P<rows>\d[\d,]*) ?[×x*] ?(?P<columns>\d[\d,]*)(?! ?[×x*+^/=\d.])[)\]]?[ -]?(?:weight |projection |embedding |linear |dense |parameter |learned )*"
     r"(?:matrix|layer|projection|table|map)\W{0,3}(?:(?:that|which|and|so|it|thus|alone|each|has|having|holds?|with|contains?|is|of|about|exactly|roughly|i\.e\.) ?)*[~≈(]?"
     r"(?P<number>\d[\d,]*(?:\.\d+)? ?(?:[KMB]\b|million|billion)?) (?:trainable )?(?:weights|parameters|params)\b|"
-    r"(?<![\w.,×*^])(?P<rows_zh>\d+) ?[×x*] ?(?P<columns_zh>\d+) ?的?(?:权重|参数|投影|嵌入)?矩阵\W{0,2}(?:共|有|含|包含|即|约|一共|总共)*\W{0,2}"
+    r"(?<![A-Za-z0-9_.,×*^])(?P<rows_zh>\d+) ?[×x*] ?(?P<columns_zh>\d+) ?的?(?:权重|参数|投影|嵌入)?矩阵\W{0,2}(?:共|有|含|包含|即|约|一共|总共)*\W{0,2}"
     r"(?P<number_zh>\d[\d,]*(?:\.\d+)? ?(?:[KMB]|万|亿)?) ?个?参数",
     re.IGNORECASE,
 )

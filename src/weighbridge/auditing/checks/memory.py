@@ -35,10 +35,10 @@ _WEIGHTS = patterns.pattern(
     re.IGNORECASE,
 )
 _ELSE = patterns.pattern(
-    r"\bfits?\b|放得|装得|train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
+    r"\bfits?\b|放得|装得|train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch|剩|空闲|可用|只有",
     re.IGNORECASE,
 )
-_SIZE = patterns.pattern(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
+_SIZE = patterns.pattern(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
 _STORED = patterns.pattern(r"weights?\b|权重", re.IGNORECASE)
 _OF_WEIGHTS = patterns.pattern(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
 _FOR_WEIGHTS = patterns.pattern(
@@ -60,14 +60,14 @@ _BROUGHT_TO = patterns.pattern(
 """Behind the figure of the weights, what another dtype makes of it."""
 _SERVED = patterns.pattern(r"\b(?:to )?serv(?:e|ing)\b", re.IGNORECASE)
 """What the weights are held for, where the figure is said to be theirs alone."""
-_DEVICE = patterns.pattern(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
+_DEVICE = patterns.pattern(r"\W{0,3}(?:(?:显存|内存)的?\s?)?(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
 _ON_DEVICE = patterns.pattern(
-    r"(?<![\w.])(?:[ABHLVT]\d{2,3}s?|GB\d{3}|MI\d{3}X?|RTX ?\d{4}(?: ?Ti)?|[2345]0[789]0(?: ?Ti)?|M[1-4](?: (?:Pro|Max|Ultra))?|TPU ?v\d\w?|gpus?|cards?|显卡|放[进入]|[装塞][进入]|\bfits? (?:in|into|on|within)(?: an?| the| one)?)[\s(（,-]{0,2}(?:with |has |of )?$",
+    r"(?<![A-Za-z0-9_.])(?:[ABHLVT]\d{2,3}s?|GB\d{3}|MI\d{3}X?|RTX ?\d{4}(?: ?Ti)?|[2345]0[789]0(?: ?Ti)?|M[1-4](?: (?:Pro|Max|Ultra))?|TPU ?v\d\w?|gpus?|cards?|显卡|放[进入]|[装塞][进入]|\bfits? (?:in|into|on|within)(?: an?| the| one)?)[\s(（,-]{0,2}(?:with |has |of )?$",
     re.IGNORECASE,
 )
 """A card around its memory: ``a 24 GB GPU``, ``2×H100 80GB``."""
 _SAID_OF = patterns.pattern(
-    r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|模型|model)(?:\W{1,3}|(?=在))(?:(?:在|下|时|精度|加载|存储|weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
+    r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?(?:大?(?:语言)?模型|LLM))?|模型|model)(?:\W{1,3}|(?=在))(?:(?:在|下|时|精度|格式|仅|大约|加载|存储|weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
     re.IGNORECASE,
 )
 """A size in so many words right before its bytes, and nothing between that could mean anything else."""

@@ -47,7 +47,9 @@ _LIKENESS = frozenset("style styled like based by from type types family inspire
 """What may follow a name after a hyphen when no model is named: ``GPT-style``, ``bert-by-hand``."""
 _FILE = pattern(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|svg)(?![a-z])")
 _QUOTES = frozenset("'\"`")
-_MAKERS = frozenset("meta google facebook openai microsoft mistralai params param config cfg hparams sizes dims model".split())
+_MAKERS = frozenset(
+    "meta google facebook openai microsoft mistralai params param config cfg hparams sizes dims model calculate calc count compute estimate get build create load".split()
+)
 """What may stand before a name and a hyphen: its makers, and words of code, ``params_llama_3_2_1b``."""
 _RUN = pattern(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
 _WORDS = frozenset(

@@ -22,7 +22,7 @@ MOST = 9
 """Numbers of a block that are added up in every combination of neighbours."""
 _TOTAL = pattern(r"total|sum|overall|altogether|总|合计|小计|共|per[- ]layer|每层|params?:|参数", re.IGNORECASE)
 _TIMES = pattern(
-    r"(?<![\w.,])(\d{1,4})\s?(?:×|x\b|\*)?\s?(?:layers?|blocks?|tokens?|层|个 ?token|encoder|decoder|transformer)", re.IGNORECASE
+    r"(?<![A-Za-z0-9_.,])(\d{1,4})\s?(?:×|x\b|\*)?\s?(?:layers?|blocks?|tokens?|层|个 ?token|encoder|decoder|transformer)", re.IGNORECASE
 )
 _BETWEEN = pattern(r"\s*(?:\(|[,，]? ?(?:or|i\.e\.,?|即|也就是|约|约为|about|roughly)|=|≈|/)+\s*(?:~|≈|约|about|即约)?\s*", re.IGNORECASE)
 

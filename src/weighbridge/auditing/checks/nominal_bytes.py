@@ -18,18 +18,19 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import COUNTED_BYTES_FAR, MEMORY_TOLERANCE, NOMINAL_FAR
 from weighbridge.core.messages import mark
 
-_FIGURE = r"(?P<figure>\d+(?:\.\d+)? ?[KMG]i?B)\b"
+_FIGURE = r"(?P<figure>\d+(?:\.\d+)? ?[KMG]i?B)(?![A-Za-z0-9_])"
 _DTYPE = r"(?:fp ?32|fp ?16|bf16|b?float(?:16|32)|int8|fp8|half|full|16[- ]bit|32[- ]bit|8[- ]bit|半精度|单精度|全精度)"
 _OF_MODEL = pattern(
-    rf"(?<![\w.-])(?P<count>\d+(?:\.\d+)?) ?(?P<scale>B)[ -]?(?:param\w*[ -]?)?(?:models?|模型)\s?(?:=|⇒|→|->|[:：]|≈|(?:的?(?:核心)?权重)\s?(?:[(（][^()（）]{{0,24}}[)）])?\s?\|)\s?[~≈约]?\s?{_FIGURE}",
+    rf"(?<![A-Za-z0-9_.-])(?P<count>\d+(?:\.\d+)?) ?(?P<scale>B)[ -]?(?:param\w*[ -]?)?(?:models?|模型)\s?(?:=|⇒|→|->|[:：]|≈|(?:的?(?:核心)?权重)\s?(?:[(（][^()（）]{{0,24}}[)）])?\s?\|)\s?[~≈约]?\s?{_FIGURE}",
     re.IGNORECASE,
 )
 """A model that is called by its count, and right behind it the bytes of its weights."""
 _COUNTED = pattern(
-    r"(?<![\w.,-])(?P<count>\d+(?:\.\d+)?)\s?(?P<scale>billion|million|B|M)\s?(?:trainable )?(?:param(?:eter)?s?\b|个?参数)", re.IGNORECASE
+    r"(?<![A-Za-z0-9_.,-])(?P<count>\d+(?:\.\d+)?)\s?(?P<scale>billion|million|B|M)\s?(?:trainable )?(?:param(?:eter)?s?\b|个?参数)",
+    re.IGNORECASE,
 )
 _IN_DTYPE = pattern(
-    rf"(?<![\w.-]){_FIGURE}\s?(?:(?:of (?:gpu |video )?(?:memory|ram|vram) )?in (?:full|half) precision\s?)?[(（](?:in )?(?P<dtype>{_DTYPE})(?: or {_DTYPE})?[)）]",
+    rf"(?<![A-Za-z0-9_.-]){_FIGURE}\s?(?:(?:of (?:gpu |video )?(?:memory|ram|vram) )?in (?:full|half) precision\s?)?[(（](?:in )?(?P<dtype>{_DTYPE})(?: or {_DTYPE})?[)）]",
     re.IGNORECASE,
 )
 """Bytes with their dtype in parentheses right behind them."""

@@ -22,7 +22,7 @@ from weighbridge.auditing.thresholds import THOUSANDS_FAR
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_SQUARE = r"(?<![\w.])(?P<high>\d{1,4}) ?[x×*] ?(?P<wide>\d{1,4})(?![\d.]*\d| ?[x×*] ?\d)"
+_SQUARE = r"(?<![A-Za-z0-9_.])(?P<high>\d{1,4}) ?[x×*] ?(?P<wide>\d{1,4})(?![\d.]*\d| ?[x×*] ?\d)"
 _PATCHES = patterns.pattern(
     rf"{_SQUARE}(?=[- ]?(?:pixel[- ]|non-overlapping |image )*patch)|patch(?:es)?(?: size)?(?: of| is|:|=)?[ *|]{{1,4}}(?:size )?{_SQUARE.replace('high', 'tall').replace('wide', 'broad')}",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _IMAGES = patterns.pattern(
     re.IGNORECASE,
 )
 _WORDS = patterns.pattern(
-    r"\b(?:vocab\w*|wordpiece\S*|bpe)[^.;|]{0,32}?(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{4,7}|\d{2,3}(?P<kilo>[kK]))[*_`]{0,2} (?:entries|tokens|words|wordpieces|subwords)\b",
+    r"\b(?:vocab\w*|wordpiece\S*|bpe)[^.;|]{0,32}?(?<![A-Za-z0-9_.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{4,7}|\d{2,3}(?P<kilo>[kK]))[*_`]{0,2} (?:entries|tokens|words|wordpieces|subwords)\b",
     re.IGNORECASE,
 )
 

@@ -122,7 +122,7 @@ _VERB = pattern(
     re.IGNORECASE,
 )
 _NOUN = pattern(
-    r"\s?[*_`]{0,3}(?:\s?个)?[\s-]?(?P<noun>(?:model )?param(?:eter)?s?\b|参数)?[*_`]{0,3}\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|to|whereas) )",
+    r"\s?[*_`]{0,3}(?:\s?个)?[\s-]?(?P<noun>(?:model )?param(?:eter)?s?\b|总?参数)?[*_`]{0,3}\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|to|whereas) )",
     re.IGNORECASE,
 )
 """What stands between a name and a count, and behind it, in a clause that says nothing else."""

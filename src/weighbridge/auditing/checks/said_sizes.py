@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import topic, widths_of
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
+from weighbridge.auditing.text.described_sizes import HEADING_NUMBER, DescribedSize, find_described_sizes
 from weighbridge.auditing.text.field_words import read_fields
 from weighbridge.presets.aliases import MODEL
 
@@ -65,7 +65,7 @@ def _sizes_said(text: str) -> list[DescribedSize]:
     """Return the sizes that a line says in running text, and those it lists as settings, each number once."""
     found = {size.start: size for size in find_described_sizes(text)}
     for field in read_fields(text) if len(text) <= LONGEST else ():
-        if field.word in SIZE_TITLES:
+        if field.word in SIZE_TITLES and not (field.start == 0 and HEADING_NUMBER.match(text)):
             found.setdefault(field.start, DescribedSize(field.word, field.value, field.start, field.end, field.start, field.end))
     return [
         found[start] for start in sorted(found) if not (found[start].word == "layers" and _IN_LAYER.search(text, 0, found[start].first))

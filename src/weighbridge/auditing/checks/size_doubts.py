@@ -17,7 +17,7 @@ from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sizes import StatedSize
-from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES
+from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES, TOKENIZER_SHORT
 from weighbridge.presets.aliases import MODEL
 
 
@@ -39,8 +39,8 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
-    padded = size.word == "vocab" and (is_padded(judged.said, judged.right or 0) or is_padded(judged.right or 0, judged.said))
-    if padded or (size.word in ("positions", "types") and judged.right not in used):
+    fair = size.word == "vocab" and judged.right is not None and _is_of_tokenizer(judged.said, judged.right)
+    if fair or (size.word in ("positions", "types") and judged.right not in used):
         return False
     if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):
         return False
@@ -74,6 +74,11 @@ def belongs_to_a_part(text: str, end: int) -> bool:
     return _OF_ANOTHER.match(text, end) is not None
 
 
+def _is_of_tokenizer(said: int, right: int) -> bool:
+    """Tell whether a number of words is that of a table padded for it, or one in thousands: ``30,000`` of BERT's 30,522."""
+    return is_padded(said, right) or is_padded(right, said) or (said % 1000 == 0 and abs(said - right) * TOKENIZER_SHORT <= right)
+
+
 def is_of_their_own(scene: Scene, line: int) -> bool:
     """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
     return not scene.given and any(_speaks_of_own(scene.lines[index].text) for index in range(max(0, line - BESIDE_LINES), line + 1))
@@ -94,7 +99,7 @@ _OF_ANOTHER = pattern(
 _IS_ONE = pattern(r"an? ", re.IGNORECASE)
 """``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
 _OWN = pattern(
-    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*(?! details\b))\b|自己|我们的|简化|从零|实现",
+    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*(?! details\b))\b|自己|我们的|简化|从零|实现|发明|虚构|假想|新模型",
     re.IGNORECASE,
 )
 

@@ -99,7 +99,7 @@ def _is_hedged(cell: Cell) -> bool:
     return re.match(r"\W*[~≈约]", cell.text) is not None
 
 
-_ESTIMATED = pattern(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
+_ESTIMATED = pattern(r"estimat|predict|approx|估算|估计|推算|预测|理论|theoretic|\^2|²", re.IGNORECASE)
 """The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
 
 

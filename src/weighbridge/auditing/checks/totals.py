@@ -18,7 +18,9 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import fit, likeliest_value
 from weighbridge.auditing.text.size_words import COUNTING
+from weighbridge.auditing.text.values import value
 from weighbridge.auditing.thresholds import LEFTOVER
 
 SENTENCE = 300
@@ -148,7 +150,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         pass  # ``12.9B active per token out of 46.7B total``
     elif is_active(before, after) and not _NON_EMBEDDING.search(_TURN.split(before)[-1]):
         what = "active"
-    elif _NON_EMBEDDING.search(beside):
+    elif _NON_EMBEDDING.search(_NEXT_CLAUSE.split(after[:28])[0] + " " + before[-48:]):
         what = "non_embedding"
     elif is_of_a_part(before, after):
         return
@@ -161,8 +163,20 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         and (token.unit or not _BYTES.search(beside))
         and not is_blocked(before, after, what)
         and not is_summed(scene, token.line)
+        and not _is_computed(scene, token)
     ):
         yield from report_wrong_count(scene, token, subject, what)
+
+
+def _is_computed(scene: Scene, token: Token) -> bool:
+    """Tell whether a figure says again what its own line has worked out: ``64 * 4096 * ... = 18.4e9, so it has 184 亿``."""
+    if not token.unit or "=" not in scene.lines[token.line].text[: token.start]:
+        return False
+    statements = (statement for statement in scene.statements if statement and statement[0].line <= token.line <= statement[-1].line)
+    results = (
+        value(chain.sides[-1].term, likeliest_value, {}) for one in statements for chain in scene.chains_of(one) if len(chain.sides) > 1
+    )
+    return any(result is not None and fit(token, result) is not None for result in results)
 
 
 def is_hedged(before: str) -> bool:
@@ -212,6 +226,8 @@ def is_active(before: str, after: str) -> bool:
     return _ACTIVE.search(behind) is not None
 
 
+_NEXT_CLAUSE = pattern("[,，;；](?=[\u4e00-\u9fff])")
+"""Where a Chinese sentence goes on to something else: ``76.1 亿,更关键的是其非嵌入参数``."""
 _OUT_OF = pattern(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |a total of )?[~≈]?$", re.IGNORECASE)
 _BEGUN = pattern(r"[\d;；。]|(?<=\d)[^()（）\d]*[)）]")
 """Where a count's own words begin: behind another number, and behind the parentheses that it stands in."""

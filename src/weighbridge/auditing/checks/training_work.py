@@ -20,12 +20,12 @@ from weighbridge.presets.aliases import MODEL
 _POWER = pattern(r"\d ?(?:[eE]\+?|[×x*·X] ?10 ?\^ ?[{(]?)\d{2}")
 """A power of ten, which every such figure has."""
 _FLOPS = pattern(
-    r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?:e\+?|[×x*·] ?10 ?\^ ?[{(]?)(?P<power>\d{2})[})]? ?(?:total |training |floating[- ]point )*(?:FLOPs?\b|operations|次浮点)",
+    r"(?<![A-Za-z0-9_.])(?P<number>\d+(?:\.\d+)?) ?(?:e\+?|[×x*·] ?10 ?\^ ?[{(]?)(?P<power>\d{2})[})]? ?(?:total |training |floating[- ]point )*(?:FLOPs?\b|operations|次浮点)",
     re.IGNORECASE,
 )
-_TOKENS = pattern(r"(?<![\w.])(\d+(?:\.\d+)?) ?(T|B|trillion|billion|万亿|亿) ?个? ?(?:training |text )?tokens?", re.IGNORECASE)
+_TOKENS = pattern(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?) ?(T|B|trillion|billion|万亿|亿) ?个? ?(?:training |text )?tokens?", re.IGNORECASE)
 _SCALES = {"t": 10**12, "trillion": 10**12, "万亿": 10**12, "b": 10**9, "billion": 10**9, "亿": 10**8}
-_RULE = pattern(r"(?<![\w.])6 ?[×x*·]? ?N ?[×x*·]? ?D\b|6 FLOPs (?:per|for each) param", re.IGNORECASE)
+_RULE = pattern(r"(?<![A-Za-z0-9_.])6 ?[×x*·]? ?N ?[×x*·]? ?D\b|6 FLOPs (?:per|for each) param", re.IGNORECASE)
 _TRAINED = pattern(r"\btrain|\bpre-?train|训练", re.IGNORECASE)
 _ELSE = pattern(
     r"epoch|fine-?tun|微调|轮|\bper\b|each|每|distil|inference|推理|forward|if |如果|假设|would|instead|than|utili[sz]|MFU|second|\bper\b|/s\b",

@@ -24,7 +24,7 @@ TIMES = (2, 1, 6, 3, 4, 8)
 _REACH = 40
 _SAID_REACH = 80
 _MULTIPLE = pattern(
-    r"(?<![\w.^])([1-9]) ?[×x*·]? ?(?:N|P|n_params|N_params)(?![\w²^])(?! ?[×x*·]? ?D\b)(?=[^。;；]*$)(?!.*(?:FLOP|batch|sequence|批))"
+    r"(?<![A-Za-z0-9_.^])([1-9]) ?[×x*·]? ?(?:N|P|n_params|N_params)(?![\w²^])(?! ?[×x*·]? ?D\b)(?=[^。;；]*$)(?!.*(?:FLOP|batch|sequence|批))"
 )
 """How many FLOPs for each parameter a text says it counts: ``2N = 13.5 GFLOPs``."""
 

@@ -84,6 +84,8 @@ _BY = patterns.pattern(
 _TOKENS = patterns.pattern(
     r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
 )
+HEADING_NUMBER = patterns.pattern(r"\d{1,2} [A-Z][A-Za-z -]{0,40} [×x] ?\d{1,3}(?:\s{2,}|$)")
+"""A heading with its number: ``2 Transformer layers × 32``."""
 _OF_HEADS = patterns.pattern(r"\bheads of $", re.IGNORECASE)
 _LONGEST = 4_000
 _DIGITS = 6
@@ -121,7 +123,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
         found.setdefault(by.start("number"), _size("hidden", by, by.start("number"), by.end()))
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
-        if behind is not None and figure.start() not in found:
+        if behind is not None and figure.start() not in found and not (figure.start() == 0 and HEADING_NUMBER.match(text)):
             word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
             found[figure.start()] = _size(word, figure, figure.start(), behind.end())
     return tuple(found[start] for start in sorted(found))

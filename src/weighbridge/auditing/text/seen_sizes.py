@@ -18,9 +18,7 @@ class SeenSize(NamedTuple):
     end: int
 
 
-_NUMBER = (
-    r"(?<![\w.,/^×*–-])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,3})?[kK](?![A-Za-z])|\d{1,7})(?![\d,]*[\d.]\d|\w|\s?[%×*/^=]|-\w)"
-)
+_NUMBER = r"(?<![A-Za-z0-9_.,/^×*–-])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,3})?[kK](?![A-Za-z])|\d{1,7})(?![\d,]*[\d.]\d|\w|\s?[%×*/^=]|-\w)"
 _NOUNS = (
     ("vocab", r"vocab\w*|embedding (?:matrix|table)|n_vocab|词表\w*|词汇表"),
     ("positions", r"context\w*|window|positions?|n_\w*ctx|max_\w*len\w*|上下文\w*|窗口"),

@@ -11,7 +11,7 @@ from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBL
 
 _ADDRESS = pattern(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _MARKED = pattern(r"\s*==+(?:\d+==+)?")
-_SHAPE = pattern(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
+_SHAPE = pattern(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![A-Za-z0-9_)])\(\d+, ?\d+,?\)")
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
 _SURE = frozenset("×*+-/^")
 """Signs that are operations wherever they stand alone."""
