@@ -71,7 +71,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if 0 in raw.values():
         known = known._replace(fields=with_zeros(model_type, known.fields, raw))
     if is_suspicious(raw):
-        refuse_values(model_type, known.fields, raw)
+        refuse_values(model_type, known.fields, raw, base=class_name == known.base)
     try:
         sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys, stated)
     except ConfigError:

@@ -58,7 +58,15 @@ def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> Non
     Traceback (most recent call last):
     weighbridge.core.errors.ConfigError: hidden_dropout_prob: expected a number, found the string '0.1'
     """
+    for part, key in SET_BY_OUTER.get(model_type, ()):
+        inside = raw.get(part)
+        if isinstance(inside, dict) and inside.get(key, 0) is None:
+            raw = {**raw, part: {name: value for name, value in inside.items() if name != key}}
     _refuse(_of_type(model_type), raw, path)
+
+
+SET_BY_OUTER = {"depth_pro": tuple((f"{part}_model_config", "image_size") for part in ("image", "patch", "fov"))}
+"""What an outer class sets in its sub-configs whatever these say, be it null."""
 
 
 def _refuse(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
@@ -177,7 +185,9 @@ def _refuse_list(checked: str, raw: Mapping[str, Any], path: str) -> None:
                 key=path + key,
                 value=kinds,
             )
-    layers = raw.get("num_hidden_layers")
+    layers, further = raw.get("num_hidden_layers"), raw.get("num_nextn_predict_layers")
+    if type(layers) is int and type(further) is int and len(kinds) == layers + further:
+        return  # Step 3.7 states the kinds of the layers that predict further tokens as well
     if checked[-1] == "#" and type(layers) is int and layers != len(kinds):
         found = Text("{count:,} entries", count=len(kinds))
         raise ConfigError(

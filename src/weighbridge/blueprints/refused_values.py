@@ -37,8 +37,8 @@ def is_suspicious(raw: Mapping[str, Any]) -> bool:
     return any(type(value) is dict and is_suspicious(value) for value in raw.values())
 
 
-def refuse_values(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
-    """Refuse what the reference's config class of a type does not take, in sub-configs as well.
+def refuse_values(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "", *, base: bool = True) -> None:
+    """Refuse what the reference's config class of a type does not take, in sub-configs as well; some nulls only where the *base* class reads them.
 
     Raises:
         ConfigError: A null where a size is wanted, or an odd width of a head.
@@ -47,6 +47,8 @@ def refuse_values(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, 
     Traceback (most recent call last):
     weighbridge.core.errors.ConfigError: hidden_size: null is not possible, the class wants a whole number
     """
+    if base and not path:
+        _refuse_unreadable(model_type, raw)
     _refuse_nulls(model_type, fields, raw, path)
     width = raw.get("head_dim")
     if type(width) is int and width % 2 and width >= SMALLEST_ODD:
@@ -130,10 +132,23 @@ def wants_number(field: Field) -> bool:
     return field.kind == "labels" or (field.kind == "size" and type(field.default) is int and not field.nullable and field.null is None)
 
 
-def _refuse_nulls(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> None:
+READ_BY_SOME = {
+    "bamba": {"head_dim"},
+    "dpt": {"image_size", "intermediate_size", "num_channels", "num_hidden_layers", "patch_size"},
+    "ernie4_5_moe": {"moe_layer_end_index", "moe_num_experts", "moe_num_shared_experts"},
+    "granitemoehybrid": {"mamba_d_conv", "mamba_d_state", "mamba_n_groups"},
+    "qwen2_vl_text": {"max_window_layers"},
+}
+"""Keys that other configs of the type never read, so that a null there does no harm: the classes built with it (truth/keys)."""
+
+
+def _refuse_unreadable(model_type: str, raw: Mapping[str, Any]) -> None:
     for key in _read()["unreadable_nulls"].get(model_type, ()):
-        if key in raw and raw[key] is None:
-            raise ConfigError("null is not possible, the class wants a value", key=path + key)
+        if key in raw and raw[key] is None and key not in READ_BY_SOME.get(model_type, ()):
+            raise ConfigError("null is not possible, the class wants a value", key=key)
+
+
+def _refuse_nulls(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> None:
     taken = _read()["nulls"].get(model_type)
     if taken is None:
         return

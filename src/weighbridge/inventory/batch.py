@@ -11,12 +11,13 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.refused_values import refuse_pairs
 from weighbridge.columns.column import Column
 from weighbridge.columns.evaluate import Block, blocks, table_of
 from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
-from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.errors import ConfigError, WeighbridgeError
 from weighbridge.inventory.rows import WORDS, accounts_of, quantization, row_of_config
 from weighbridge.inventory.schema import LARGEST, OK, Row, fit_int64
 
@@ -158,7 +159,20 @@ def _of_block(block: Block, model_type: str, class_name: str, configs: list[Name
     cells["quantization"] = [quantization(raw) for _, raw in configs]
     cells["fingerprint"] = _fingerprints(class_name, block.sizes, sizes, many)
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-    return [fit_int64(row) for row in rows] if any(map(_may_be_wide, accounts.values())) else rows
+    rows = [fit_int64(row) for row in rows] if any(map(_may_be_wide, accounts.values())) else rows
+    return [
+        row if _fits(model_type, Config(**{word: values[number] for word, values in sizes.items()}), raw) else row_of_config(raw, path)
+        for number, (row, (path, raw)) in enumerate(zip(rows, configs, strict=True))
+    ]
+
+
+def _fits(model_type: str, sizes: Config, raw: dict[str, Any]) -> bool:
+    """Say whether a row's values fit together, which columns do not ask."""
+    try:
+        refuse_pairs(model_type, family(model_type).fields, sizes, raw)
+    except ConfigError:
+        return False
+    return True
 
 
 def _may_be_wide(value: Any) -> bool:

@@ -61,6 +61,9 @@ def config_of(listing: Listing) -> dict[str, Any]:
         if value is not None:
             config[field] = _shared_value(f"{name}.{key}", value)
     config["vocab_size"] = _vocabulary(listing, f"{name}.vocab_size")
+    padding = listing.metadata.get("tokenizer.ggml.padding_token_id")
+    # The class's default may lie beyond the vocabulary of a file that names no padding token; no count depends on which row it is.
+    config["pad_token_id"] = padding if type(padding) is int and padding < config["vocab_size"] else 0
     config |= {field: names[table][0] for table, field in ROWS.items() if names.get(table)}
     if known.ties:
         config["tie_word_embeddings"] = "output.weight" not in names

@@ -153,7 +153,7 @@ def as_the_converter_knows_it(name: str, tensor: str) -> str:
 def verify_converted(name: str) -> Verification:
     known = ARCHITECTURES[name.removesuffix(" with biases")]
     fields = {"model_type": known.model_type, "add_pooling_layer": False} if "bert" in name else {"model_type": known.model_type}
-    model = weighbridge.model({**fields, **CASES[name]}, known.class_name)
+    model = weighbridge.model({**fields, "pad_token_id": 0, **CASES[name]}, known.class_name)
     assert model.model_type == known.model_type
     listing = Listing("gguf", tuple(converted_tensors(name, model)), metadata(name, model))
     described = weighbridge.model(config_of(listing))
@@ -251,7 +251,9 @@ def test_published_files(package: str, pattern: str, class_name: str, unique: in
 def test_a_file_that_claims_billions_of_experts_is_held_against_one_tensor_for_all() -> None:
     """The names of published files, expert by expert, are not written out for it."""
     name = "kimi-linear"
-    model = weighbridge.model({"model_type": ARCHITECTURES[name].model_type, **CASES[name]}, ARCHITECTURES[name].class_name)
+    model = weighbridge.model(
+        {"model_type": ARCHITECTURES[name].model_type, "pad_token_id": 0, **CASES[name]}, ARCHITECTURES[name].class_name
+    )
     stated = {**metadata(name, model), f"{name}.expert_count": 2**32 - 1}
     listing = Listing("gguf", tuple(converted_tensors(name, model)), stated)
     described = weighbridge.model(config_of(listing))
