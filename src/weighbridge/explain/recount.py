@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally
+from weighbridge.blueprints.refused_values import refuse_pairs
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol
@@ -40,7 +41,9 @@ def recounter(model: ModelValue, table: Mapping[str, Symbol], several: bool) -> 
         if not all(is_written(raw, key) for key in changed):
             return Recount(told)
         try:
-            config = bind(known.fields, with_overrides(raw, changed, known.fields))
+            other = with_overrides(raw, changed, known.fields)
+            config = bind(known.fields, other)
+            refuse_pairs(known.model_type, known.fields, config, other)
             more = as_int(tally(build(config)).unique - unique)
         except (ConfigError, UndecidedError, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
             return Recount(told) if layers.issuperset(changed) else None
