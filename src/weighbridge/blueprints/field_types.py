@@ -197,7 +197,7 @@ def _refuse_list(checked: str, raw: Mapping[str, Any], path: str) -> None:
 
 _WORDS = {
     "int": mark("a whole number"),
-    "float": mark("a number with a fraction"),
+    "float": mark("a number with a decimal point"),
     "number": mark("a number"),
     "bool": mark("true or false"),
     "str": mark("a word"),
@@ -211,7 +211,7 @@ def _say_kind(kind: str) -> str:
     """Describe a kind of value in JSON's words.
 
     >>> _say_kind("int|float|null"), _say_kind("[int]|null"), _say_kind("float<0..1>")
-    ('a number or null', 'a list or null', 'a number with a fraction from 0 to 1')
+    ('a number or null', 'a list or null', 'a number with a decimal point from 0 to 1')
     """
     words = _split(kind)
     said: list[str] = []

@@ -84,7 +84,7 @@ def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw:
 
     >>> refuse_pairs("bert", (), Config(vocab=100), {"pad_token_id": 100})
     Traceback (most recent call last):
-    weighbridge.core.errors.ConfigError: pad_token_id: 100 is outside of the vocabulary of 100, whose row it names
+    weighbridge.core.errors.ConfigError: pad_token_id: token 100 is not in the vocabulary of 100; lower it, or raise vocab_size
     """
     for pair in find_line(PAIRS, f"{model_type}: ").split():
         if pair.startswith("pad_token_id"):
@@ -121,7 +121,9 @@ def _refuse_token(pair: str, sizes: Config, raw: Mapping[str, Any], path: str) -
     vocab = vars(sizes).get("vocab")
     if type(token) is int and type(vocab) is int and not -vocab <= token < vocab:
         raise ConfigError(
-            Text("{token} is outside of the vocabulary of {vocab:,}, whose row it names", token=token, vocab=vocab),
+            Text(
+                "token {token} is not in the vocabulary of {vocab:,}; lower it, or raise {key}", token=token, vocab=vocab, key="vocab_size"
+            ),
             key=f"{path}pad_token_id",
             value=token,
         )

@@ -12,11 +12,11 @@ from weighbridge.core.errors import ConfigError
 
 REFUSED = [
     ({"model_type": "bert", "hidden_dropout_prob": "0.1"}, "hidden_dropout_prob: expected a number, found the string '0.1'"),
-    ({"model_type": "bert", "initializer_range": 1}, "initializer_range: expected a number with a fraction, found 1"),
+    ({"model_type": "bert", "initializer_range": 1}, "initializer_range: expected a number with a decimal point, found 1"),
     ({"model_type": "bert", "eos_token_id": False}, "eos_token_id: expected a whole number, a list or null, found false"),
     ({"model_type": "bert", "tie_word_embeddings": None}, "tie_word_embeddings: expected true or false, found null"),
     ({"model_type": "llama", "max_position_embeddings": 2048.0}, "max_position_embeddings: expected a whole number, found 2048.0"),
-    ({"model_type": "llama", "initializer_range": 1.5}, "initializer_range: expected a number with a fraction from 0 to 1, found 1.5"),
+    ({"model_type": "llama", "initializer_range": 1.5}, "initializer_range: expected a number with a decimal point from 0 to 1, found 1.5"),
     ({"model_type": "dpt", "readout_type": "join"}, 'readout_type: expected "ignore", "add" or "project", found the string \'join\''),
     ({"model_type": "dpt", "backbone_config": {}}, "backbone_config.model_type: a backbone states its model type"),
     (
@@ -39,7 +39,7 @@ REFUSED = [
         {"model_type": "llama", "hidden_size": 96, "num_attention_heads": 5, "head_dim": 8},
         "hidden_size (96) is not divisible by num_attention_heads (5)",
     ),
-    ({"model_type": "bert", "vocab_size": 100, "pad_token_id": 100}, "pad_token_id: 100 is outside of the vocabulary of 100"),
+    ({"model_type": "bert", "vocab_size": 100, "pad_token_id": 100}, "pad_token_id: token 100 is not in the vocabulary of 100"),
 ]
 TAKEN = [
     {"model_type": "bert", "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 1.0},
