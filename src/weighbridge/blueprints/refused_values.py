@@ -88,7 +88,7 @@ def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw:
     """
     for pair in find_line(PAIRS, f"{model_type}: ").split():
         if pair.startswith("pad_token_id"):
-            _refuse_token(pair, sizes, raw, path)
+            _refuse_token(pair, fields, sizes, raw, path)
         else:
             _refuse_division(pair, fields, sizes, path)
     for field in fields:
@@ -115,11 +115,12 @@ def _refuse_division(pair: str, fields: tuple[Field, ...], sizes: Config, path: 
         raise ConfigError(text, key=f"{first} and {second}")
 
 
-def _refuse_token(pair: str, sizes: Config, raw: Mapping[str, Any], path: str) -> None:
+def _refuse_token(pair: str, fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str) -> None:
     usual = "" if path else pair.partition("=")[2]  # an outer class may make its sub-config without that default
     token = raw.get("pad_token_id", int(usual) if usual else None)
     vocab = vars(sizes).get("vocab")
     if type(token) is int and type(vocab) is int and not -vocab <= token < vocab:
+        key = next((field.key for field in fields if field.word == "vocab"), "vocab_size")
         raise ConfigError(
             Text(
                 "token {token} is not in the vocabulary of {vocab:,}; lower it, or raise {key}", token=token, vocab=vocab, key="vocab_size"
