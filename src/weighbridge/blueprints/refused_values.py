@@ -122,9 +122,7 @@ def _refuse_token(pair: str, fields: tuple[Field, ...], sizes: Config, raw: Mapp
     if type(token) is int and type(vocab) is int and not -vocab <= token < vocab:
         key = next((field.key for field in fields if field.word == "vocab"), "vocab_size")
         raise ConfigError(
-            Text(
-                "token {token} is not in the vocabulary of {vocab:,}; lower it, or raise {key}", token=token, vocab=vocab, key="vocab_size"
-            ),
+            Text("token {token} is not in the vocabulary of {vocab:,}; lower it, or raise {key}", token=token, vocab=vocab, key=key),
             key=f"{path}pad_token_id",
             value=token,
         )
