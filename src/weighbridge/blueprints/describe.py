@@ -115,7 +115,7 @@ def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[
 
 
 def _note_source(raw: Mapping[str, Any], model_class: str | None, model_type: str) -> Iterator[str]:
-    """Say how a config that states no model type was told; one of timm, diffusers or OpenCLIP names its model in its own way."""
+    """Say how the model type was found where a config states none; one of timm, diffusers or OpenCLIP names its model in its own way."""
     named = [name for name in (model_class, *architectures(raw)) if name and model_type_of(name) == model_type]
     if named:
         yield Text("the config states no model type; {name} is a class of {model_type}", name=named[0], model_type=model_type)
@@ -193,7 +193,7 @@ def _tree(known: Family, class_name: str, sizes: Config) -> Part:
 
 
 def _check_sizes(part: Part, class_name: str) -> None:
-    """Refuse a tensor of less than nothing or of half an element: what is told from a value that is no size itself, such as a frame rate of -1."""
+    """Refuse a tensor of less than nothing or of half an element: what follows from a value that is no size itself, such as a frame rate of -1."""
     for child in part.children:
         if isinstance(child, Tensor):
             for size in child.shape:
@@ -213,7 +213,7 @@ def _check_sizes(part: Part, class_name: str) -> None:
 
 
 def _family(model_type: str, raw: Mapping[str, Any]) -> Family:
-    """Return the family of a type; of one that is not described, say where its code stands if the config tells."""
+    """Return the family of a type; for one that is not described, say where its code is, if the config names it."""
     try:
         return family(model_type)
     except UnknownArchitecture as error:

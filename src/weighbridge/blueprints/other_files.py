@@ -1,4 +1,4 @@
-"""Files that lie beside a config and are none: each is told by its keys, so that a refusal can name it."""
+"""Files that lie beside a config and are none: each is recognized by its keys, so that a refusal can name it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OTHER_FILES: tuple[tuple[str, str], ...] = (
 
 
 def refuse_other_file(raw: Mapping[str, Any]) -> None:
-    """Refuse a file that is told to be no model's config.
+    """Refuse a file that is recognized as something other than a model's config.
 
     Raises:
         ConfigError: It is one of :data:`OTHER_FILES`, or an adapter's config.

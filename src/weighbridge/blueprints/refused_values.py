@@ -80,7 +80,7 @@ def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw:
     """Refuse two values that do not fit together where the class minds, in sub-configs as well: a width and heads, a token and the vocabulary.
 
     Raises:
-        ConfigError: Heads that do not divide, or a padding token whose row the table of words has not.
+        ConfigError: Heads that do not divide, or a padding token whose row the word embeddings has not.
 
     >>> refuse_pairs("bert", (), Config(vocab=100), {"pad_token_id": 100})
     Traceback (most recent call last):

@@ -47,7 +47,7 @@ def helium(c: Config) -> tuple[Node, ...]:
 
 
 def diffllama(c: Config) -> tuple[Node, ...]:
-    """Describe DiffLlama: four learned vectors weigh one attention against another; both halves of the values are attended in turn."""
+    """Describe DiffLlama: four learned vectors weigh one attention against another; both halves of the values are attended to, one after the other."""
     learned = tuple(Tensor(f"lambda_{name}", (c.head_dim,), "gain") for name in ("q1", "k1", "q2", "k2"))
     attended = attention(c, before=learned)
     twice = attend(causal=True, heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, groups=2)

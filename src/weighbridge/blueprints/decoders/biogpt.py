@@ -1,7 +1,7 @@
-"""BioGPT and XGLM: pre-norm decoders on OPT's outline (2021 and 2022).
+"""BioGPT and XGLM: pre-norm decoders built like OPT (2021 and 2022).
 
 Source: arXiv 2210.10341, 2112.10668; class and tensor names as in transformers 5.23.0, models/biogpt/modeling_biogpt.py and
-models/xglm/modeling_xglm.py. XGLM's positions are sinusoids, and no tensor.
+models/xglm/modeling_xglm.py. XGLM's positions are sinusoids, computed and not stored.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def bloom(c: Config) -> tuple[Node, ...]:
 
 
 def falcon(c: Config) -> tuple[Node, ...]:
-    """Describe Falcon: attention and MLP side by side, keys and values of one head (7B) or of a few (40B and 180B)."""
+    """Describe Falcon: attention and MLP in parallel, keys and values of one head (7B) or of a few (40B and 180B)."""
     H, D = c.hidden, c.head_dim
     kept: Size = c.kv_heads if c.new else 1 if c.shared else c.heads
     # the newer architecture repeats its keys and values for every query head before the reference keeps them

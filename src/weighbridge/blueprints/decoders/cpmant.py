@@ -1,6 +1,6 @@
 """CPM-Ant (2022): a decoder with learned prompt embeddings in front of every text.
 
-Source: OpenBMB, CPM-Ant (2022); class and tensor names as in transformers 5.23.0, models/cpmant/modeling_cpmant.py. The head is no tie.
+Source: OpenBMB, CPM-Ant (2022); class and tensor names as in transformers 5.23.0, models/cpmant/modeling_cpmant.py. The head is not tied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CTRL (2019): a Transformer decoder conditioned on a control code, its first token.
 
-Source: arXiv 1909.05858; class and tensor names as in transformers 5.23.0, models/ctrl/modeling_ctrl.py. Its positions are sinusoids,
-and no tensor.
+Source: arXiv 1909.05858; class and tensor names as in transformers 5.23.0, models/ctrl/modeling_ctrl.py. Its positions are sinusoids, computed and not
+stored.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ STATES = unknown("it reads the keys and values that the model it drafts for has 
 
 
 def assistant(c: Config) -> Part:
-    """Describe the layers, a head that is their table of words, the maps from and to the other model, and the groups of words."""
+    """Describe the layers, a head tied to their word embeddings, the maps from and to the other model, and the groups of words."""
     H, V = c.text.hidden, c.text.vocab
     groups = part(
         "masked_embedding", Tensor("token_ordering", (V,), "buffer"), linear("centroids", H, c.centroids, bias=False), kind="head"

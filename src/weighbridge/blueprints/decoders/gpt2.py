@@ -84,7 +84,7 @@ def dense(c: Config, name: str, inputs: Size, outputs: Size, *, stream: Stream |
 
 
 def double_heads(c: Config) -> Part:
-    """Describe GPT2DoubleHeadsModel: the language model, and one score for a whole sequence, whatever the number of labels."""
+    """Describe GPT2DoubleHeadsModel: the language model, and one score for a whole sequence, regardless of the number of labels."""
     model = GPT2["GPT2LMHeadModel"](c)
     summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarized else ()
     return replace(model, children=(*model.children, part("multiple_choice_head", *summary, kind="head")))

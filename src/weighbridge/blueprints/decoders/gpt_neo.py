@@ -68,7 +68,7 @@ J = (
 
 
 def gpt_neo(c: Config) -> tuple[Node, ...]:
-    """Describe GPT-Neo: attention that is global and local by turns, a norm before each half of a layer."""
+    """Describe GPT-Neo: attention that is alternately global and local, a norm before each half of a layer."""
     H = c.hidden
     inner = part(
         "attention",
@@ -90,7 +90,7 @@ def gpt_neo(c: Config) -> tuple[Node, ...]:
 
 
 def gptj(c: Config) -> tuple[Node, ...]:
-    """Describe GPT-J: rotary positions, attention and MLP side by side after one norm. CodeGen fuses its three projections."""
+    """Describe GPT-J: rotary positions, attention and MLP in parallel after one norm. CodeGen fuses its three projections."""
     H = c.hidden
     inputs = (("qkv_proj", 3 * H),) if c.fused else (("k_proj", H), ("v_proj", H), ("q_proj", H))
     layer = part(
@@ -111,7 +111,7 @@ def gptj(c: Config) -> tuple[Node, ...]:
 
 
 def _local_layers(c: Config) -> int:
-    """Count the layers that attend to a window only; the list must tell the kind of every layer."""
+    """Count the layers that attend to a window only; the list must give the kind of every layer."""
     kinds = [kind for group, times in c.kinds for kind in list(group) * times]
     if len(kinds) != c.layers:
         raise ConfigError(

@@ -15,7 +15,7 @@ from weighbridge.core.tree import Node, Part
 
 
 def phi(c: Config) -> tuple[Node, ...]:
-    """Describe Phi: attention and MLP side by side after one norm, biases throughout, even on the head."""
+    """Describe Phi: attention and MLP in parallel after one norm, biases throughout, even on the head."""
     H = c.hidden
     norms = (layer_norm("q_layernorm", default_head_dim(c)), layer_norm("k_layernorm", default_head_dim(c))) if c.normed else ()
     layer = part(

@@ -60,7 +60,7 @@ def layer(c: Config, keys: Stream, *, first: bool) -> Part:
 
 
 def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
-    """Describe the decoder's layers, its norm, the scale of points, told before every layer but the first, and the points."""
+    """Describe the decoder's layers, its norm, the scale of points, predicted before every layer but the first, and the points."""
     H = c.hidden
     scale = mlp_head("query_scale", H, H, H, executions=c.decoder_layers - 1)
     layers = layer(c, keys, first=True), layer(c, keys, first=False)
@@ -73,7 +73,7 @@ def model(c: Config, seen: Features) -> tuple[Part, ...]:
 
 
 def detection(c: Config, seen: Features) -> tuple[Part, ...]:
-    """Describe the model and what it tells of each query: its label and its box."""
+    """Describe the model and what it predicts for each query: its label and its box."""
     return with_detection_heads(c, model(c, seen), c.labels)
 
 

@@ -1,7 +1,7 @@
 """D-FINE and DEIMv2: RT-DETR with boxes predicted as distributions that each decoder layer refines (Peng 2024, Huang 2025).
 
 Source: arXiv 2410.13842 and 2509.20787; names as in transformers 5.23.0, models/d_fine/modeling_d_fine.py and
-models/deimv2/modeling_deimv2.py. Its arithmetic over a DINOv3 is not told.
+models/deimv2/modeling_deimv2.py. Its FLOPs over a DINOv3 are not given.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def downsampling(c: Config, name: str, places: Stream) -> Part:
 
 
 def lite(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
-    """Describe the small encoder over one or two maps, and one more made from the smallest; return the two maps it puts out, too."""
+    """Describe the small encoder over one or two maps, and one more made from the smallest; return the two maps it outputs, too."""
     H, more = c.encoder_hidden, half_size(maps[-1])
     seen = (*maps, more)
     first, second = seen[0], seen[1]
@@ -176,7 +176,7 @@ def join_plain(c: Config, places: Stream) -> tuple[Part, ...]:
 
 
 def encoder(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
-    """Describe the encoder over maps, the largest first; return the maps it puts out, too."""
+    """Describe the encoder over maps, the largest first; return the maps it outputs, too."""
     if c.kind == "lite":
         return lite(c, maps)
     return hybrid_encoder(c, maps, layer=transformer_layer, join=join, down=downsampling), tuple(maps)
@@ -324,7 +324,7 @@ def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
 
 
 def heads(c: Config) -> tuple[Part, Part]:
-    """Describe what every layer tells of a query: its label, for the layer that counts, and its box as four distributions."""
+    """Describe what every layer predicts for a query: its label, for the layer that counts, and its box as four distributions."""
     H, counts = c.hidden, layer_range(c.decoder_layers)
     labels = (linear(str(i), H, c.labels, stream=c.queries if i == c.last else 0) for i in counts)
     boxes = [mlp_head(str(i), H, H, H, 4 * (c.bins + 1)) for i in counts]

@@ -58,7 +58,7 @@ def activation(c: Config) -> tuple[Part, ...]:
 
 
 def encoder(c: Config) -> tuple[Part, ...]:
-    """Describe the scale of positions, told before every layer, and the layers."""
+    """Describe the scale of positions, predicted before every layer, and the layers."""
     H = c.hidden
     layer = part(
         "layers",
@@ -111,7 +111,7 @@ def layer(c: Config, keys: Stream, repeat: Size, *, first: bool) -> Part:
 
 
 def decoder(c: Config, keys: Stream, *more: Part) -> tuple[Part, ...]:
-    """Describe the layers, the scales of position and size that are told before them, and what else refines the boxes."""
+    """Describe the layers, the scales of position and size that are predicted before them, and what else refines the boxes."""
     H, L = c.hidden, c.decoder_layers
     layers = (layer(c, keys, L, first=True),) if c.kept else (layer(c, keys, 1, first=True), layer(c, keys, L - 1, first=False))
     scales = (
@@ -138,7 +138,7 @@ def model(c: Config, seen: Features, *more: Part) -> tuple[Part, ...]:
 
 
 def detection(c: Config) -> Part:
-    """Describe DabDetrForObjectDetection: of each query its label and its box, which every layer refines and the head reads again."""
+    """Describe DabDetrForObjectDetection: for each query its label and its box, which every layer refines and the head reads again."""
     H = c.hidden
     boxes = mlp_head("bbox_embed", H, H, H, 4, executions=c.decoder_layers)
     queries = length(c.queries) if c.patterns <= 0 else length(c.queries * c.patterns)

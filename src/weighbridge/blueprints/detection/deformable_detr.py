@@ -136,7 +136,7 @@ def with_streams(module: Part, streams: list[Stream]) -> Part:
 
 
 def own_heads(c: Config, memory: Stream) -> tuple[Part, ...]:
-    """Describe the heads that the decoder holds: boxes to refine, and what the first stage tells of all positions."""
+    """Describe the heads that the decoder holds: boxes to refine, and what the first stage predicts for all positions."""
     labels, boxes = heads(c)
     layers, last = c.decoder_layers, [memory] if c.staged else []
     refined = (with_streams(boxes, [*[decoder_queries(c)] * layers, *last]),) if c.refined else ()

@@ -40,7 +40,7 @@ def detr(c: Config, seen: Features, decode: Callable[[Config, Stream], tuple[Nod
 
 
 def detection(c: Config, seen: Features) -> tuple[Part, ...]:
-    """Describe the model and what it tells of each query: its label, or that it is nothing, and its box."""
+    """Describe the model and what it predicts for each query: its label, or that it is nothing, and its box."""
     return with_detection_heads(c, detr(c, seen), c.labels + 1)
 
 

@@ -78,7 +78,7 @@ def upscaling(c: Config, times: Size) -> tuple[Part, Size]:
 
 
 def mask_heads(c: Config, times: Size) -> tuple[Part, ...]:
-    """Describe what draws a mask for each query and tells its class, so many times."""
+    """Describe what predicts a mask and a class for each query, so many times."""
     H = c.hidden
     upscale, places = upscaling(c, times)
     maps = (linear(name, H, H) for name in ("fc1", "fc2", "fc3"))

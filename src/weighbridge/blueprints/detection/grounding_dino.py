@@ -150,7 +150,7 @@ def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
 
 
 def heads(c: Config) -> dict[str, list[Part]]:
-    """Describe what every layer tells of a query: whether each word names it, and its box."""
+    """Describe what every layer predicts for a query: whether each word names it, and its box."""
     H, text, count = c.hidden, valid_up_to("seq", c.longest, "max_text_len"), layer_range(c.decoder_layers)
     words = [contrastive_head(c, str(index), text, c.queries) for index in count]
     boxes = [mlp_head(str(index), H, H, H, 4, stream=c.queries) for index in count]

@@ -90,7 +90,7 @@ def projector(c: Config, scale: float, index: int, seen: Features) -> tuple[Part
 
 
 def c2f(c: Config, width: Size, inner: Size, make: Callable[..., Part] = conv) -> tuple[Part, ...]:
-    """Describe doubled convolutions in sequence, joined with what each of them put out."""
+    """Describe doubled convolutions in sequence, joined with what each of them output."""
     double = part("bottlenecks", make("conv1", inner, inner, None, 3), make("conv2", inner, inner, None, 3), kind="convolution")
     blocks = (replace(double, repeat=c.blocks),) if c.blocks else ()
     return make("conv1", width, 2 * inner), make("conv2", (2 + c.blocks) * inner, c.hidden), *blocks

@@ -1,4 +1,4 @@
-"""Mask2Former: masked attention over three feature maps in turn (Cheng et al., 2022).
+"""Mask2Former: masked attention over three feature maps, one after the other (Cheng et al., 2022).
 
 Source: arXiv 2112.01527; names as in transformers 5.23.0, models/mask2former/modeling_mask2former.py. The config states no
 image: ``image_size`` may be set beside its fields, and is 384 by default.

@@ -38,7 +38,7 @@ def refuse_odd_strides(c: Config) -> bool:
 
 
 def fits_backbone(c: Config) -> bool:
-    """Say whether the largest map is as wide as it is taken to be; HGNet says other widths than it puts out."""
+    """Say whether the largest map is as wide as it is taken to be; HGNet says other widths than it outputs."""
     inner = c.backbone
     own = getattr(inner, "outs" if inner.model_type == "hgnet_v2" else "widths", None)
     if own is None or not hasattr(inner, "stem"):

@@ -54,7 +54,7 @@ def layer(c: Config) -> Part:
 
 
 def reading_order(c: Config) -> Part:
-    """Describe PPDocLayoutV2ReadingOrder: tables of places and sizes, layers that know how boxes lie, and a score for each pair."""
+    """Describe PPDocLayoutV2ReadingOrder: tables of places and sizes, layers that know where boxes are, and a score for each pair."""
     H = c.hidden
     sides = (("x", c.place), ("y", c.place), ("h", c.extent), ("w", c.extent))
     embeddings = (

@@ -108,7 +108,7 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
 
 
 def heads(c: Config, *, tied: bool = False) -> tuple[Part, ...]:
-    """Describe what every layer tells of a query: its label and its box."""
+    """Describe what every layer predicts for a query: its label and its box."""
     if not c.second:
         label = linear("class_embed", c.hidden, c.labels, repeat=c.decoder_layers)
         return label, mlp_head("bbox_embed", c.hidden, c.hidden, c.hidden, 4, repeat=c.decoder_layers)

@@ -148,7 +148,7 @@ def hiera(c: Config) -> Part:
 
 
 def stages(c: Config) -> list[Grid]:
-    """Return the map that each stage of Hiera puts out."""
+    """Return the map that each stage of Hiera outputs."""
     found, ends = blocks(c), [sum(c.depths[: stage + 1]) - 1 for stage in range(len(c.depths))]
     return [pooled_map(c, found[end].at) if found[end].pools else found[end].at for end in ends]
 
@@ -184,7 +184,7 @@ EDGE = (
 
 
 def neck_maps(c: Config) -> list[Grid]:
-    """Return the maps that the neck puts out, the largest first."""
+    """Return the maps that the neck outputs, the largest first."""
     found = edge_maps(c) if c.backbone.model_type == "timm_wrapper" else stages(c.backbone)
     return [conv_output(at, c.kernel, c.stride, c.padding) for at in found]
 

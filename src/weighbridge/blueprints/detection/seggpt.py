@@ -55,7 +55,7 @@ def layer(c: Config, beside: int) -> tuple[Node, ...]:
 
 
 def seggpt(c: Config, name: str = "") -> Part:
-    """Describe SegGptModel: tokens that tell image from mask, and a table of positions that is resized."""
+    """Describe SegGptModel: tokens that distinguish image and mask, and a table of positions that is resized."""
     H, across = c.hidden, c.trained // c.patch_height
     learned = (Tensor(token, (1, 1, 1, H), "embedding") for token in TOKENS)
     patch = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), stream=patches(c) * 2)

@@ -68,7 +68,7 @@ def model(c: Config, seen: Features) -> tuple[Part, ...]:
 
 
 def detection(c: Config) -> Part:
-    """Describe TableTransformerForObjectDetection: of each query its label, or that it is nothing, and its box."""
+    """Describe TableTransformerForObjectDetection: for each query its label, or that it is nothing, and its box."""
     return part("", *with_detection_heads(c, model(c, backbone_features(c)), c.labels + 1), kind="model")
 
 

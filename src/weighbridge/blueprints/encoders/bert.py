@@ -39,7 +39,7 @@ def encoder(c: Config, *, pooled: bool) -> tuple[Part, ...]:
 
 
 def embeddings(c: Config, width: Size | None = None, *, typed: bool = True) -> Part:
-    """Describe the tables of words, positions and token types, and the norm of their sum; relatives have another *width*, or no types."""
+    """Describe the embeddings of words, positions and token types, and the norm of their sum; relatives have another *width*, or no types."""
     H = c.hidden if width is None else width
     return part(
         "embeddings",
@@ -110,7 +110,7 @@ def masked_lm_head(c: Config, words: str | None = "bert.embeddings.word_embeddin
 
 
 def next_sentence(c: Config) -> Part:
-    """Describe next-sentence prediction: two outputs on the pooled token, whatever the number of labels."""
+    """Describe next-sentence prediction: two outputs on the pooled token, regardless of the number of labels."""
     return linear("seq_relationship", c.hidden, 2, stream="one")
 
 

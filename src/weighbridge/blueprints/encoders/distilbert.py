@@ -73,7 +73,7 @@ def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
 
 
 def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
-    """Describe the same with always one output."""
+    """Describe the same, always with one output."""
     return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, 1, stream="one")
 
 

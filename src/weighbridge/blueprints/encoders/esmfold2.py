@@ -37,7 +37,7 @@ def transition(name: str, width: Size, inner: Size) -> Part:
 
 
 def pair_update(c: Config) -> tuple[Part, ...]:
-    """Describe how pairs of residues are told by the third side of their triangles, whose edges go out or come in."""
+    """Describe how pairs of residues are updated from the third side of their triangles, whose edges go out or come in."""
     P = c.pairs
     inner = maps(("proj_bundle", P, 4 * P), ("proj_emit", P, P), ("proj_gate", P, P))
     triangles = (part(name, layer_norm("norm_start", P), layer_norm("norm_mix", P), *inner) for name in ("tri_mul_out", "tri_mul_in"))
@@ -181,7 +181,7 @@ def confidence(c: Config, h: Config) -> Part:
 
 
 def alignment(c: Config, m: Config) -> Part:
-    """Describe the encoder of related sequences; its last layer tells the pairs alone."""
+    """Describe the encoder of related sequences; its last layer updates the pairs alone."""
     P, H, inner = c.pairs, m.hidden, m.heads * m.head_dim
     product = part(
         "outer_product_mean",

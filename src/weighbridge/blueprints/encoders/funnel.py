@@ -122,7 +122,7 @@ def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
 
 
 def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
-    """Describe the same with always one output."""
+    """Describe the same, always with one output."""
     maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, 1))
     return (part("classifier", *maps, kind="head", stream="one"),)
 

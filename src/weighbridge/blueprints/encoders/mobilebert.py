@@ -52,7 +52,7 @@ def block(c: Config, name: str, inputs: Size, outputs: Size, *extra: Part, kind:
 
 
 def mobilebert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe the encoder; the input is a word and its two neighbours side by side."""
+    """Describe the encoder; the input is a word and its two neighbours, concatenated."""
     H = c.hidden
     width = 3 * c.embedding if c.trigram else c.embedding
     embeddings = part(

@@ -79,7 +79,7 @@ def nystromformer(c: Config, *, pooled: bool, words: str | None = None) -> tuple
 
 
 def yoso(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe attention by its expectation; by hashes it is a kernel whose work nobody can tell from the config."""
+    """Describe attention by its expectation; with hashes it is a kernel whose work does not follow from the config."""
     sight = "seq" if c.expected else unknown("YOSO's hashing is a kernel of its own")
     return body(c, *((convolution(c),) if c.convolved else ()), attend(heads=c.heads, head_dim=c.head_dim, keys=sight))
 

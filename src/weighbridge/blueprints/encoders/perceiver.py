@@ -111,7 +111,7 @@ def body(c: Config, inputs: Size, places: Stream) -> tuple[Part, Part]:
 
 
 def queries(rows: Size, width: Size) -> Part:
-    """Describe the learned queries of a decoder, as many as it puts out."""
+    """Describe the learned queries of a decoder, as many as it outputs."""
     return part("output_position_encodings", Tensor("position_embeddings", (rows, width), "embedding"), kind="embeddings")
 
 
@@ -184,7 +184,7 @@ def padding(whole: Size, **widths: Size) -> Part:
 
 
 def autoencoder(c: Config) -> Part:
-    """Describe PerceiverForMultimodalAutoencoding: sound, video and a label are read together, and put out again."""
+    """Describe PerceiverForMultimodalAutoencoding: sound, video and a label are read together, and produced again."""
     audio, video, places = (
         fourier(AUDIO_BANDS, 1),
         fourier(VIDEO_BANDS, 3),

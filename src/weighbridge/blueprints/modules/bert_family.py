@@ -123,7 +123,7 @@ def token_classifier(c: Config, words: str | None) -> tuple[Part, ...]:
 
 
 def multiple_choice_head(c: Config, words: str | None) -> tuple[Part, ...]:
-    """Describe multiple choice: always one output, whatever the number of labels."""
+    """Describe multiple choice: always one output, regardless of the number of labels."""
     return (linear("classifier", c.hidden, 1, stream="one"),)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def scale_factors(value: Any) -> list[int]:
-    """Read by how much each map is enlarged; one that is downsampled is told by its stride, below zero.
+    """Read by how much each map is enlarged; one that is downsampled is given by its stride, below zero.
 
     >>> scale_factors([4, 2, 1, 0.5])
     [4, 2, 1, -2]
@@ -111,7 +111,7 @@ def fusion_layer(
 
 
 def double_each(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
-    """Return the map that each step works on, and the one it puts out, where each doubles the height and width.
+    """Return the map that each step works on, and the one it outputs, where each doubles the height and width.
 
     >>> double_each([(8, 8), (4, 4)])
     [((4, 4), (8, 8)), ((8, 8), (16, 16))]
@@ -121,7 +121,7 @@ def double_each(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
 
 
 def match_next(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
-    """Return the same where each step puts out a map of the size of the next, and the last doubles it.
+    """Return the same where each step outputs a map of the size of the next, and the last doubles it.
 
     >>> match_next([(9, 9), (4, 4)])
     [((4, 4), (9, 9)), ((9, 9), (18, 18))]

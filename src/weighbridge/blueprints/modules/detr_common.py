@@ -140,7 +140,7 @@ def positions(c: Config) -> tuple[Part, ...]:
 
 
 def with_detection_heads(c: Config, inner: tuple[Part, ...], labels: Size) -> tuple[Part, ...]:
-    """Describe the model and what it tells of each query: one of so many *labels*, and its box."""
+    """Describe the model and what it predicts for each query: one of so many *labels*, and its box."""
     return (
         part("model", *inner, kind="backbone"),
         linear("class_labels_classifier", c.hidden, labels, stream=c.queries),

@@ -85,7 +85,7 @@ def subsampled_length(c: Config, of: Stream, times: int = 1) -> Stream:
 
 
 def frames(c: Config) -> Stream:
-    """Return the stream that the encoder puts out."""
+    """Return the stream that the encoder outputs."""
     if c.rotary:
         return (((length("seq") - c.thin_kernel) // c.stride + 1) - c.thin_kernel) // c.stride + 1
     return subsampled_length(c, "seq", max(c.halvings, 1))

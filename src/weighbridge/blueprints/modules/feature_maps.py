@@ -56,7 +56,7 @@ def area(grid: Grid) -> Size:
 
 
 def conv_output(grid: Grid, kernel: Size, stride: Size, padding: Size = 0) -> Grid:
-    """Return the map that a convolution or a pooling puts out.
+    """Return the map that a convolution or a pooling outputs.
 
     >>> conv_output((224, 224), 7, 2, 3)
     (112, 112)

@@ -64,7 +64,7 @@ def residual_mlp(name: str, width: Size, seen: Stream | None = None) -> Part:
 
 
 def triangle_product(name: str, width: Size) -> Part:
-    """Describe how a pair is told by the products of the two other sides of its triangles."""
+    """Describe how a pair is updated by the products of the two other sides of its triangles."""
     names = ("linear_a_p", "linear_a_g", "linear_b_p", "linear_b_g", "linear_g", "linear_z")
     maps = (linear(inner, width, width) for inner in names)
     norms = layer_norm("layer_norm_in", width), layer_norm("layer_norm_out", width)
@@ -87,7 +87,7 @@ def triangle_attention(c: Config, name: str) -> Part:
 
 
 def block(c: Config) -> tuple[Part, ...]:
-    """Describe a block: residues attend to each other, biased by their pairs, which are told anew in turn."""
+    """Describe a block: residues attend to each other, biased by their pairs, which are updated in turn."""
     S, P = c.single, c.pairs
     to_pair = (
         layer_norm("layernorm", S),
@@ -161,7 +161,7 @@ def structure_module(s: Config) -> Part:
 
 
 def trunk(c: Config) -> Part:
-    """Describe the trunk and the structure module, run as often as the config says, each time over what they put out before."""
+    """Describe the trunk and the structure module, run as often as the config says, each time over what they output before."""
     S, P, s = c.single, c.pairs, c.structure
     place = part("pairwise_positional_embedding", embedding("embedding", 2 * c.bins + 2, P), kind="embeddings", stream=PAIRS)
     return part(
@@ -180,7 +180,7 @@ def trunk(c: Config) -> Part:
 
 
 def heads(c: Config, confidence_width: Size) -> tuple[Node, ...]:
-    """Describe what is told of distances, errors, residues and confidence, the last of every run of the structure module.
+    """Describe what is predicted of distances, errors, residues and confidence, the last of every run of the structure module.
 
     Of the last run, the mean confidence in each atom is a product with its bins.
     """

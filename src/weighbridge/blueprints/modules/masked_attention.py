@@ -114,7 +114,7 @@ def packed_attention(name: str, hidden: Size, heads: Size, keys: Stream, queries
 
 
 def layers_in_turn(name: str, count: int, streams: list[Stream], layer: Callable[[Stream], tuple[Node, ...]]) -> tuple[Part, ...]:
-    """Describe layers that attend to the maps in turn."""
+    """Describe layers that attend to the maps one after the other."""
     found = []
     for turn, places in enumerate(streams[:count]):
         found.append(part(name, *layer(places), kind="layer", repeat=len(range(turn, count, LEVELS)), indices=Every(turn, LEVELS)))

@@ -75,7 +75,7 @@ def _attend(c: Config, queries: Stream | None, keys: Stream) -> Attend:
 
 
 def embeddings(c: Config, *norm: Part) -> Part:
-    """Describe tables of words and positions, beside which the queries stand."""
+    """Describe the embeddings of words and positions, beside which the queries stand."""
     tables = embedding("word_embeddings", c.vocab, c.hidden), embedding("position_embeddings", c.positions, c.hidden)
     return part("embeddings", *tables, *norm, kind="embeddings")
 

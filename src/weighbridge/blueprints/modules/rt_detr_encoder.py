@@ -88,7 +88,7 @@ def hybrid_encoder(
 def deformable_attention(
     c: Config, heads: Size, levels: Size, points: Size, memory: Stream, *, scale: bool = False, name: str = "encoder_attn"
 ) -> Part:
-    """Describe attention to a few points around each query: where they are and how much they count is told by linear maps."""
+    """Describe attention to a few points around each query: linear maps predict where they are and how much they count."""
     H = c.hidden
     scales = (Tensor("n_points_scale", (levels * points,), "buffer"),) if scale else ()
     return part(

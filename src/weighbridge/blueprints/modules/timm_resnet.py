@@ -23,7 +23,7 @@ class Network(NamedTuple):
     Attributes:
         layers: How many blocks each stage has.
         bottleneck: Whether a block has three convolutions, the middle one narrow, or two.
-        channels: The width of each stage; a bottleneck puts out four times as many.
+        channels: The width of each stage; a bottleneck outputs four times as many.
         cardinality, base_width: Groups of the middle convolution, and its width of 64 channels.
         stem_width, stem_type: Of the stem, which in ``deep`` and ``deep_tiered`` has three convolutions.
         pooled_by_convolution: Whether a convolution stands in place of the stem's pooling.
@@ -143,7 +143,7 @@ def block(n: Network, inputs: int, planes: int, grids: tuple[Grid, Grid], *, fir
 
 
 def stem(n: Network, channels: Size, picture: Grid) -> tuple[tuple[Part, ...], Grid, Grid, int]:
-    """Describe the stem: its parts, the map before and behind its pooling, and how many channels it puts out."""
+    """Describe the stem: its parts, the map before and behind its pooling, and how many channels it outputs."""
     deep = n.stem_type.startswith("deep")
     halved = conv_output(picture, 3, 2, 1) if deep else conv_output(picture, 7, 2, 3)
     outs, after = 2 * n.stem_width if deep else 64, conv_output(halved, 3, 2, 1)

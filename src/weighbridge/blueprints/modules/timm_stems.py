@@ -44,7 +44,7 @@ def _are_sizes(value: Any) -> bool:
 
 
 def refuse_other_width(c: Config) -> bool:
-    """Refuse a transformer of another width than what a network without projection puts out."""
+    """Refuse a transformer of another width than what a network without projection outputs."""
     if c.stem is not None and c.stem["kind"] != "resnet" and c.stated_width != c.stem["widths"][-1]:
         raise ConfigError(Text("the network in front puts out {width}", width=c.stem["widths"][-1]), key="embed_dim", value=c.stated_width)
     return True
@@ -53,7 +53,7 @@ def refuse_other_width(c: Config) -> bool:
 def patch_embed(c: Config) -> tuple[tuple[Part, ...], Grid]:
     """Describe the network and the projection behind it, if there is one, and return the grid of patches.
 
-    A network that no projection follows puts out the transformer's width itself.
+    A network that no projection follows outputs the transformer's width itself.
     """
     kind = c.stem["kind"]
     image = (c.image_height, c.image_width)

@@ -66,7 +66,7 @@ def maps(c: Config) -> list[tuple[int, int]]:
 
 
 def audio(c: Config) -> Part:
-    """Describe ClapAudioModel: patches, stages of windowed attention, and the mean of what they put out."""
+    """Describe ClapAudioModel: patches, stages of windowed attention, and the mean of what they output."""
     grids, inner = maps(c), with_changes(c, hidden=c.width, older=True)
     stages: list[tuple[Part, ...]] = []
     for index, grid in enumerate(grids):

@@ -104,7 +104,7 @@ def body(c: Config) -> tuple[Part, ...]:
 
 
 def generation(c: Config) -> Part:
-    """Describe Cosmos3EdgeForConditionalGeneration, whose head is no tie."""
+    """Describe Cosmos3EdgeForConditionalGeneration, whose head is not tied."""
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False)
     return part("", part("model", *body(c), kind="backbone"), head, kind="model")
 

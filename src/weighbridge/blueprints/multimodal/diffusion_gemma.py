@@ -132,7 +132,7 @@ def encoder_and_decoder(c: Config, prefix: str) -> tuple[Part, Part]:
 
 
 def diffusion(c: Config) -> Part:
-    """Describe DiffusionGemmaForBlockDiffusion: the table of words is its head."""
+    """Describe DiffusionGemmaForBlockDiffusion: the word embeddings are its head."""
     owner = "model.encoder.language_model.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner, stream="decoder")
     return part("", part("model", *encoder_and_decoder(c, "model."), kind="backbone"), head, kind="model")

@@ -131,7 +131,7 @@ def multimodal_model(c: Config, *, pooled: bool = True) -> Part:
 
 
 def flava(c: Config) -> Part:
-    """Describe FlavaModel: both towers, and one over all that they put out; the projections are for pre-training."""
+    """Describe FlavaModel: both towers, and one over all that they output; the projections are for pre-training."""
     states = patches(c.images) + 1
     joint = sum_of("seq", states, "one") if c.both.classed else sum_of("seq", states)
     return part(

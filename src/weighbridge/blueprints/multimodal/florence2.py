@@ -1,4 +1,4 @@
-"""Florence-2: DaViT (window and channel attention in turn) in front of BART's encoder and decoder.
+"""Florence-2: DaViT (alternating window and channel attention) in front of BART's encoder and decoder.
 
 Source: arXiv 2311.06242 (Florence-2), 2204.03645 (DaViT); names as in transformers 5.23.0, models/florence2/modeling_florence2.py.
 The config states no image: ``image_size`` may be set beside the tower's fields, and is 224 by default.

@@ -67,7 +67,7 @@ def body(c: Config) -> tuple[Node, ...]:
 
 
 def refuse_mismatch(c: Config) -> bool:
-    """Refuse what the class refuses: a tower that puts out another width than the text's, a router without a fine path."""
+    """Refuse what the class refuses: a tower that outputs another width than the text's, a router without a fine path."""
     if c.vision.out != c.text.hidden:
         raise ConfigError("differs from the text's hidden_size", key="vision_config.out_hidden_size", value=c.vision.out)
     if c.routed and not c.vision.fine:

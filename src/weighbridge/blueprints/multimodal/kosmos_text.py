@@ -1,7 +1,7 @@
 """The text decoders of Kosmos-2 and Kosmos-2.5: fairseq's decoder with norms inside attention and inside the MLP.
 
 Source: arXiv 2306.14824, 2309.11419; class and tensor names as in transformers 5.23.0, models/kosmos2/modeling_kosmos2.py and
-models/kosmos2_5/modeling_kosmos2_5.py. Their positions are sinusoids, and no tensor.
+models/kosmos2_5/modeling_kosmos2_5.py. Their positions are sinusoids, computed and not stored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weighbridge.core.tree import Node, Part
 
 
 def kosmos(c: Config) -> tuple[Node, ...]:
-    """Describe the words, the layers and a last norm; Kosmos-2.5 tells text from image by a table of two segments."""
+    """Describe the words, the layers and a last norm; Kosmos-2.5 distinguishes text and image by a table of two segments."""
     H = c.hidden
     segments = (embedding("segment_emb", 2, H),) if c.segmented else ()
     crossed = (

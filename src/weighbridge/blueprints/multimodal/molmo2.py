@@ -163,7 +163,7 @@ def body(c: Config) -> tuple[Node, ...]:
 
 
 def generation(c: Config) -> Part:
-    """Describe Molmo2ForConditionalGeneration, whose head does not tell the additional words."""
+    """Describe Molmo2ForConditionalGeneration, whose head does not predict the additional words."""
     head = linear("lm_head", c.text.hidden, c.text.base_vocab, bias=False)
     return part("", part("model", *body(c), kind="backbone"), head, kind="model")
 

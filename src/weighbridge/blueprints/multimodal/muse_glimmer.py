@@ -155,7 +155,7 @@ def spark(c: Config) -> tuple[Node, ...]:
 
 
 def spark_generation(c: Config) -> Part:
-    """Describe MuseSparkForConditionalGeneration, whose head is no tie."""
+    """Describe MuseSparkForConditionalGeneration, whose head is not tied."""
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False)
     return part("", part("model", *spark(c), kind="backbone"), head, kind="model")
 

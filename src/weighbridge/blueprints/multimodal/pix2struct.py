@@ -115,7 +115,7 @@ def text(c: Config, keys: Stream = "encoder") -> Part:
 
 
 def pix2struct(c: Config) -> Part:
-    """Describe Pix2StructForConditionalGeneration; whether the head is tied is told outside the text's own config."""
+    """Describe Pix2StructForConditionalGeneration; whether the head is tied is stated outside the text's own config."""
     words = with_changes(c.text, tied=c.tied)
     decoder = as_child("decoder", text(words), streams={"seq": "decoder", "encoder": c.vision.positions})
     return part("", replace(vision(c.vision), name="encoder"), decoder, kind="model")

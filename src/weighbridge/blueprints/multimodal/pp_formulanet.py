@@ -91,7 +91,7 @@ def without_condition(node: Part) -> Part:
 
 
 def generation(c: Config) -> Part:
-    """Describe PPFormulaNetForConditionalGeneration, whose head is no tie."""
+    """Describe PPFormulaNetForConditionalGeneration, whose head is not tied."""
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, stream="decoder")
     return part("", part("model", *body(c), kind="backbone"), head, kind="model")
 

@@ -99,7 +99,7 @@ def as_list_item(name: str, index: int, module: Part) -> Part:
 
 
 def conv(name: str, *shape: Size) -> Part:
-    """Describe a convolution with its bias, inside a module that cuts what it has not heard yet; all put out as many channels as *shape* says first."""
+    """Describe a convolution with its bias, inside a module that cuts what it has not heard yet; all output as many channels as *shape* says first."""
     return part(
         name, part("conv", Tensor("weight", shape, "weight"), Tensor("bias", shape[:1], "bias"), kind="convolution"), kind="convolution"
     )

@@ -45,7 +45,7 @@ BOTH = (
 
 
 def half(c: Config) -> Grid:
-    """Return the map that the first convolution puts out."""
+    """Return the map that the first convolution outputs."""
     side = c.image // c.patch
     return conv_output((side, side), 3, 2, 1)
 

@@ -44,7 +44,7 @@ def _stage_count(c: Config) -> int:
 
 
 def text(c: Config) -> Part:
-    """Describe Tipsv2TextModel: positions are sinusoids, and no tensor."""
+    """Describe Tipsv2TextModel: positions are sinusoids, computed and not stored."""
     tokens = part("embeddings", embedding("token_embedding", c.vocab, c.hidden), kind="embeddings")
     return part("", tokens, encoder(c), layer_norm("final_layer_norm", c.hidden), kind="text")
 

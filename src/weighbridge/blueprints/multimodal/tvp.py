@@ -21,7 +21,7 @@ WORDS = 10
 
 
 def last_width(c: Config) -> Size:
-    """Return the last of the backbone's ``hidden_sizes``, which the class asks for, whatever map is put out."""
+    """Return the last of the backbone's ``hidden_sizes``, which the class asks for, whatever map is output."""
     widths = getattr(c.backbone, "widths", None)
     if not widths:
         raise ConfigError(

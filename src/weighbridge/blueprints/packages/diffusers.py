@@ -177,7 +177,7 @@ SD3 = (
 
 
 def sd3_attention(c: Config, name: str, *, joint: bool, last: bool) -> Part:
-    """Describe attention of an MMDiT: *joint* with the text, which the *last* layer does not put out."""
+    """Describe attention of an MMDiT: *joint* with the text, which the *last* layer does not output."""
     H, D = c.hidden, c.head_dim
     parts: list[Node] = [*qk_norms(c.qk_norm, D, "norm_q", "norm_k"), *(linear(name, H, H) for name in ("to_q", "to_k", "to_v"))]
     parts += [linear(name, H, H) for name in ("add_k_proj", "add_v_proj", "add_q_proj")] if joint else []

@@ -242,7 +242,7 @@ def _required_conditions(c: Config) -> Size:
 
 
 def unet(c: Config) -> Part:
-    """Describe UNet2DConditionModel: stages down, a middle and stages up, each of which gets what the stage beside it put out."""
+    """Describe UNet2DConditionModel: stages down, a middle and stages up, each of which gets what the stage beside it output."""
     widths, count = c.widths, len(c.widths)
     time, last, depths = 4 * widths[0], count - 1, one_per_stage(c.depth, "layers_per_block", count)
     down, up, before = [], [], widths[0]

@@ -43,7 +43,7 @@ WIDER = ("qk_norm", "scaled_cosine_attn", "scale_heads", "scale_attn_inner", "sc
 
 
 def block_kind(value: Any) -> str | None:
-    """Take the kind of block: named, or told by the switches."""
+    """Take the kind of block: named, or given by the switches."""
     if value not in (None, "default", "custom"):
         raise ConfigError(Text("expected default or custom, found {value!r:.60}", value=value), key="block_type", value=value)
     return None if value is None else str(value)
@@ -250,7 +250,7 @@ def hub_text(c: Config, shared: Size) -> tuple[Part, ...]:
 
 
 def _own_words(node: Node) -> Node:
-    """Return a table of words that is no other's any more."""
+    """Return word embeddings that are no longer another part's."""
     if not isinstance(node, Part) or node.name != "embed_tokens":
         return node
     return replace(node, children=tuple(replace(tensor, tied_to=None) for tensor in node.children))

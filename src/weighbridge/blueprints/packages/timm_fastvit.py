@@ -76,7 +76,7 @@ def normed(name: str, inputs: int, outputs: int, kernel: int, groups: int, strea
 
 
 def squeeze(channels: int, inner: int) -> Part:
-    """Describe a gate for each channel, told from the means of all."""
+    """Describe a gate for each channel, computed from the means of all."""
     return part("se", conv2d("fc1", channels, inner, 1), conv2d("fc2", inner, channels, 1), kind="gate", stream="one")
 
 

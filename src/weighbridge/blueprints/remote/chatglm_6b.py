@@ -63,7 +63,7 @@ def chatglm_6b(c: Config) -> tuple[Node, ...]:
 
 
 def causal_lm(c: Config) -> Part:
-    """Describe the model with its head, which is tied to the table of words."""
+    """Describe the model with its head, which is tied to the word embeddings."""
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="transformer.word_embeddings.weight" if c.tied else None)
     return part("", part("transformer", *chatglm_6b(c), kind="backbone"), head, kind="model")
 

@@ -59,7 +59,7 @@ def sequence_classification(c: Config, sides: tuple[Part, ...]) -> Part:
 
 
 def question_answering(c: Config, sides: tuple[Part, ...]) -> Part:
-    """Put start and end on the decoder's tokens: always two outputs, whatever the number of labels."""
+    """Put start and end on the decoder's tokens: always two outputs, regardless of the number of labels."""
     head = linear("qa_outputs", c.hidden, 2, stream="decoder")
     return part("", part("model", *sides, kind="backbone"), head, kind="model")
 

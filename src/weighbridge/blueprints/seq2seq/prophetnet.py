@@ -104,7 +104,7 @@ def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
 
 
 def wrapped_decoder(c: Config, prefix: str = "") -> tuple[Part, ...]:
-    """Describe the decoder as it stands alone under a head, with the table of words beside it."""
+    """Describe the decoder as it stands alone under a head, with the word embeddings beside it."""
     words = f"{prefix}word_embeddings.weight" if c.tied else None
     return embedding("word_embeddings", c.vocab, c.hidden), part("decoder", *decoder(c, "seq", "encoder", words), kind="decoder")
 

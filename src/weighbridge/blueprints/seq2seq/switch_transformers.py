@@ -94,7 +94,7 @@ def stack(
 
 
 def words(c: Config, tied_to: str | None = None) -> Part:
-    """Describe the table of words."""
+    """Describe the word embeddings."""
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to)
 
 

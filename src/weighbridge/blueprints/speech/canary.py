@@ -126,7 +126,7 @@ def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
 
 
 def encoder_frames(c: Config) -> Stream:
-    """Return the stream of frames that a conformer puts out; of any other encoder it is not known."""
+    """Return the stream of frames that a conformer outputs; of any other encoder it is not known."""
     known = c.model_type in ENCODERS.split()
     return frames(c) if known else unknown("how many frames this kind of encoder outputs is not described")
 

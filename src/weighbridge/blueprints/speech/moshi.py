@@ -63,7 +63,7 @@ def moshi(c: Config) -> tuple[Node, ...]:
 
 
 def causal_lm(c: Config) -> Part:
-    """Describe MoshiForCausalLM, whose head is no tie."""
+    """Describe MoshiForCausalLM, whose head is not tied."""
     return part("", part("model", *moshi(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 

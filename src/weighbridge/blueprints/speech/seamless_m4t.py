@@ -132,7 +132,7 @@ def speech_encoder_output(c: Config) -> Stream:
 
 
 def duration_predictor(name: str, width: Size, inner: Size, kernel: Size) -> Part:
-    """Describe the net that tells for how long each unit is spoken."""
+    """Describe the network that predicts how long each unit is spoken."""
     convolved = (
         conv1d_same("conv1", width, inner, kernel),
         layer_norm("ln1", inner),

@@ -44,7 +44,7 @@ HEARD = unknown("the length of the audio depends on the input")
 
 
 def conv(name: str, inputs: Size, outputs: Size, kernel: Size, at: Stream) -> Part:
-    """Describe a causal convolution that puts out the stream *at*."""
+    """Describe a causal convolution that outputs the stream *at*."""
     tensors = Tensor("weight", (outputs, inputs, kernel)), Tensor("bias", (outputs,), "bias")
     return part(name, part("conv", *tensors, kind="convolution"), kind="convolution", stream=at)
 
@@ -210,7 +210,7 @@ def listener(c: Config) -> tuple[Node, ...]:
 
 
 def recognition(c: Config) -> Part:
-    """Describe VibeVoiceAsrForConditionalGeneration, whose head is no tie."""
+    """Describe VibeVoiceAsrForConditionalGeneration, whose head is not tied."""
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False)
     return part("", part("model", *listener(c), kind="backbone"), head, kind="model")
 

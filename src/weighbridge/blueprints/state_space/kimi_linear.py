@@ -37,7 +37,7 @@ def kimi(c: Config) -> tuple[Node, ...]:
 
 
 def delta(c: Config) -> Part:
-    """Describe delta attention: a gate for what is forgotten and one for what is put out, of small rank in Kimi."""
+    """Describe delta attention: a gate for what is forgotten and one for the output, of small rank in Kimi."""
     H, A, D = c.hidden, c.linear_heads, c.linear_dim
     wide, shift = A * D, Tensor("dt_bias", (A * D,), "bias")
     if c.gated:

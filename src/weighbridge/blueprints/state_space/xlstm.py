@@ -113,7 +113,7 @@ def xlstm(c: Config) -> tuple[Node, ...]:
 
 
 def causal_lm(c: Config) -> Part:
-    """Describe xLSTMForCausalLM, whose head is no tie."""
+    """Describe xLSTMForCausalLM, whose head is not tied."""
     return part("", part("backbone", *xlstm(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 

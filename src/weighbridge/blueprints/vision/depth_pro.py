@@ -136,7 +136,7 @@ def head(c: Config) -> Part:
 
 
 def field_of_view(c: Config) -> Part:
-    """Describe what tells the field of view: a third transformer, and convolutions down to one number."""
+    """Describe what predicts the field of view: a third transformer, and convolutions down to one number."""
     F = c.fusion
     own = as_child("model", submodel(c.angle)), linear("neck", hidden_size(c.angle), F // 2)
 

@@ -123,7 +123,7 @@ def hgnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe HGNetV2Backbone over a picture; its widths are those the config says, whatever its stages put out."""
+    """Describe HGNetV2Backbone over a picture; its widths are those the config says, whatever its stages output."""
     maps, parts = hgnet(c, picture)
     return selected_outputs(c, parts, tuple(maps), (c.stem, *c.widths))
 

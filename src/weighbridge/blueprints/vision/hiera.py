@@ -155,7 +155,7 @@ def fusion(c: Config, last: tuple[int, int], kept: int) -> Part:
 
 
 def pre_training(c: Config) -> Part:
-    """Describe HieraForPreTraining: the encoder sees some units of the image, and a decoder puts out the pixels of all."""
+    """Describe HieraForPreTraining: the encoder sees some units of the image, and a decoder outputs the pixels of all."""
     H = c.decoder_hidden
     for key, value in (("decoder_hidden_size", H), ("decoder_depth", c.decoder_layers), ("decoder_num_heads", c.decoder_heads)):
         if value is None:

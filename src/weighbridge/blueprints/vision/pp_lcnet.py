@@ -140,7 +140,7 @@ def classification(c: Config) -> Part:
 
 
 def stem(c: Config, grid: Grid) -> tuple[tuple[Node, ...], Grid]:
-    """Describe the fourth version's stem, and the map that it puts out: the large one takes two ways and joins them."""
+    """Describe the fourth version's stem, and the map that it outputs: the large one takes two ways and joins them."""
     channels, width, outs = c.stem
 
     def conv(name: str, inputs: int, wide: int, kernel: int, grid: Grid) -> Part:

@@ -39,7 +39,7 @@ FOURTH = {"model_type": "pp_lcnet_v4"}
 
 
 def _last_width(c: Config) -> Size:
-    """Return the channels of the last map: as the head takes them, whatever the network puts out."""
+    """Return the channels of the last map: as the head takes them, whatever the network outputs."""
     if c.way == "fifth_server":
         width: Size = c.backbone.outs[-1]
         return width

@@ -73,7 +73,7 @@ def downsample_shortcut(c: Config, inputs: int, width: int, stride: int, after: 
 
 
 def stage(c: Config, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[Node, ...]]:
-    """Describe a stage, whose first layer halves the map; return the map that it puts out, too."""
+    """Describe a stage, whose first layer halves the map; return the map that it outputs, too."""
     width, stride = c.widths[index], 2 if index or c.early else 1
     after = conv_output(before, 1, stride)
     opening = layer(c, inputs, width, (before, after), shortcut=downsample_shortcut(c, inputs, width, stride, after))

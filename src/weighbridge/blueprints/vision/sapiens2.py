@@ -153,7 +153,7 @@ def upsampling(name: str, inputs: Size, outs: int, kernel: int, at: Grid, shuffl
 
 
 def decode_head(c: Config) -> Part:
-    """Describe the convolutions that enlarge the map of patches and put out each label's."""
+    """Describe the convolutions that enlarge the map of patches and output each label's."""
     upsample, refine = required_list(c, "upsample", "upsample_out_channels"), c.head.refine
     if refine is None:
         raise ConfigError("this class is built from the head's own config, which has no default", key="head_config.conv_out_channels")
@@ -170,7 +170,7 @@ def decode_head(c: Config) -> Part:
 
 
 def scale_head(c: Config) -> Part:
-    """Describe what tells the focal length: convolutions that halve the map, and three linear maps of all that is left."""
+    """Describe what predicts the focal length: convolutions that halve the map, and three linear maps of all that is left."""
     outs, widths = required_list(c, "scale", "scale_conv_out_channels"), required_list(c, "scale_widths", "scale_final_hidden_sizes")
     at, halved = grid(c), []
     for index, (inputs, out, kernel) in enumerate(chain(c.hidden, outs, c.head.scale_kernels, c.head.scale_kernel)):
@@ -186,12 +186,12 @@ def scale_head(c: Config) -> Part:
 
 
 def with_head(c: Config) -> Part:
-    """Describe the backbone and a head that puts out a map for each label."""
+    """Describe the backbone and a head that outputs a map for each label."""
     return part("", replace(sapiens2(c), name="model", kind="backbone"), decode_head(c), kind="model")
 
 
 def pointmap(c: Config) -> Part:
-    """Describe Sapiens2ForPointmapEstimation, which may tell the focal length too."""
+    """Describe Sapiens2ForPointmapEstimation, which may predict the focal length too."""
     found = with_head(c)
     return found if c.head.scale is None else replace(found, children=(*found.children, scale_head(c)))
 

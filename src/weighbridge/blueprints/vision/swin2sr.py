@@ -69,7 +69,7 @@ def places(c: Config) -> Stream:
 
 
 def attention(c: Config, heads: int) -> Part:
-    """Describe attention inside windows, the biases of relative positions told by a small network."""
+    """Describe attention inside windows, the biases of relative positions computed by a small network."""
     H, inside = c.hidden, c.window * c.window
     count = area((c.image[0] // c.window, c.image[1] // c.window))
     bias = linear("0", 2, 512), linear("2", 512, heads, bias=False)

@@ -34,7 +34,7 @@ COORDINATES = 512
 def attention(c: Config, index: int, grid: tuple[int, int]) -> Part:
     """Describe attention inside windows that are never higher than the map is, patches cut off at its edge left out.
 
-    Queries and values have a bias where the config says so, keys never. The biases of relative positions are told
+    Queries and values have a bias where the config says so, keys never. The biases of relative positions are computed
     once for all windows, from two coordinates each.
     """
     width, heads = c.hidden * 2**index, c.heads[index]
