@@ -1,4 +1,4 @@
-"""Why a class of the reference library is not weighed: what of it no config states, or what it is built on that nobody has described yet."""
+"""Why a class of the reference library is not weighed: what no config states, or which part of it has not been described yet."""
 
 from __future__ import annotations
 

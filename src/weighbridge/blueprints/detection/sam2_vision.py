@@ -118,7 +118,7 @@ def attention(c: Config, block: Block) -> Part:
 
 
 def layer(c: Config, block: Block) -> tuple[Node, ...]:
-    """Describe one block; where it widens, what is carried past attention is mapped as well."""
+    """Describe one block; where it widens, the skip connection past attention has a linear map as well."""
     inner = scale_width(block.outputs, c.ratio)
     out = area(pooled_map(c, block.at) if block.pools else block.at)
     mlp = linear("proj_in", block.outputs, inner), linear("proj_out", inner, block.outputs)

@@ -1,7 +1,7 @@
 """The text and vision transformers of CLIP-like models (both pre-norm), and their projections.
 
-Source: arXiv 2103.00020, section 2.4; names as in transformers 5.23.0, models/clip/modeling_clip.py. The kin of
-CLIP hold the same two towers under the same names; what they do otherwise stands in their own files.
+Source: arXiv 2103.00020, section 2.4; names as in transformers 5.23.0, models/clip/modeling_clip.py. CLIP's relatives hold the same two towers under the same names; what differs is in their own
+files.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def image_fields(image: int, patch: int) -> tuple[Field, ...]:
 
 
 def encoder(c: Config, *, attention_first: bool = True) -> Part:
-    """Describe the layers of either tower; some of the kin name the attention before its norm, others after."""
+    """Describe the layers of either tower; some relatives name the attention before its norm, others after."""
     H = c.hidden
     attention, mlp = fairseq_attention("self_attn", H, c.heads, c.head_dim), plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
     one, two = layer_norm("layer_norm1", H), layer_norm("layer_norm2", H)

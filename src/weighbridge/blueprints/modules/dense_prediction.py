@@ -90,7 +90,7 @@ def convolutions(c: Config, at: Sequence[Grid]) -> Part:
 
 
 def residual_conv_unit(name: str, width: Size, at: Grid, *, bias: bool = True, normed: bool = False, requires: str | None = None) -> Part:
-    """Describe two convolutions around which a map is carried."""
+    """Describe two convolutions with a skip connection around them."""
     convs = (conv2d(f"convolution{i}", width, width, 3, stream=area(at), bias=bias) for i in (1, 2))
     norms = (batch_norm(f"batch_norm{i}", width) for i in (1, 2)) if normed else ()
     return part(name, *convs, *norms, kind="convolution", requires=requires)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_sine(value: object) -> bool:
-    """Say whether positions are waves, and not a learned table of rows and one of columns."""
+    """Say whether positions are sinusoidal, and not a learned table of rows and one of columns."""
     if value not in ("sine", "learned"):
         raise ConfigError(Text("expected sine or learned, found {value!r:.60}", value=value), key="position_embedding_type", value=value)
     return value == "sine"
@@ -133,7 +133,7 @@ def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
 
 
 def positions(c: Config) -> tuple[Part, ...]:
-    """Describe the learned tables of rows and columns, where positions are no waves."""
+    """Describe the learned tables of rows and columns, where positions are not sinusoidal."""
     half = c.hidden // 2
     tables = embedding("row_embeddings", 50, half), embedding("column_embeddings", 50, half)
     return () if c.sine else (part("position_embedding", *tables, kind="embeddings"),)

@@ -89,7 +89,7 @@ def layer(c: Config, *, memory: Stream | None = None, bias: bool = True, key_bia
 
 
 def positions(c: Config, style: Style) -> Part:
-    """Describe the table of positions, which may be a frozen one of sinusoids."""
+    """Describe the table of positions, which may be frozen sinusoids."""
     table = Tensor("weight", (c.positions + style.offset, c.hidden), "embedding", frozen=style.positions == "fixed")
     return part("embed_positions", table, kind="embedding")
 

@@ -92,7 +92,7 @@ def frames(c: Config) -> Stream:
 
 
 def remaining_mels(c: Config) -> Size:
-    """Return how many mel bins the last map is told to have."""
+    """Return how many mel bins the last map has."""
     mels: Size = c.mels
     for _ in layer_range(c.halvings):
         mels = (mels + c.stride - 2) // c.stride + 1 if c.causal else mels

@@ -56,12 +56,12 @@ def _is_between(c: Config, index: int) -> bool:
 
 
 def listed_or(rule: Callable[[Config], list[str]], key: str = "mlp_layer_types", *, longer: bool = False) -> tuple[Field, Field]:
-    """Declare that a list tells each layer's kind; where it is absent, *rule* does. Some classes take one that is *longer*."""
+    """Declare that a list gives each layer's kind; where it is absent, *rule* does. Some classes take one that is *longer*."""
     return (Field("stated_kinds", key, rule, "choice"), constant("kinds", lambda c: one_per_layer(c, c.stated_kinds, key, longer=longer)))
 
 
 def legacy_sparse_step(first: int, *, longer: bool = False) -> tuple[Field, ...]:
-    """Declare that a list tells each layer's kind; where it is absent, the older keys for the first dense layers and the period do."""
+    """Declare that a list gives each layer's kind; where it is absent, the older keys for the first dense layers and the period do."""
 
     def rule(c: Config) -> list[str]:
         return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in layer_range(c.layers)]
@@ -93,7 +93,7 @@ def checked_kinds(c: Config, kinds: Any, key: str, known: tuple[str, ...]) -> li
     """Check that a list names the kind of every layer, and only kinds that are *known*.
 
     Raises:
-        ConfigError: It is of another length than there are layers, or names a kind that nobody describes.
+        ConfigError: It is of another length than there are layers, or names an unknown kind.
     """
     result = [LEGACY.get(kind, kind) if isinstance(kind, str) else kind for kind in one_per_layer(c, kinds, key)]
     strange = next((kind for kind in result if kind not in known), None)
@@ -130,7 +130,7 @@ def sizes_by_kind(c: Config, stated: Any, own: Mapping[str, Any]) -> dict[str, d
 
     Args:
         stated: The sizes by the number of a layer, from 0 up, which the reference writes with leading zeros.
-        own: By the key of each size that may be told so: what it is where it is not.
+        own: By the key of each size that may be given this way: what it is where it is not.
 
     Raises:
         ConfigError: A size that *own* lacks, a number that is none of a layer, or two layers of a kind that differ.

@@ -64,7 +64,7 @@ def two_way_transformer(c: Config, tokens: Size, places: Size, mlp: Part, *, rat
 
 
 def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Size = 3, repeat: Size | None = None) -> Part:
-    """Describe linear maps in a row, on one token."""
+    """Describe linear maps in sequence, on one token."""
     ends = linear("proj_in", inputs, inner), linear("proj_out", inner, outputs)
     middle = linear("layers", inner, inner, repeat=depth - 2)
     return part(name, *ends, middle, kind="feed_forward", stream="one", repeat=repeat)

@@ -1,4 +1,4 @@
-"""The modules of sentence-transformers in a row: a transformer, then what makes one vector of its tokens.
+"""The modules of sentence-transformers in sequence: a transformer, then what makes one vector of its tokens.
 
 Source: sentence-transformers 6.2.0, base/modules and sentence_transformer/modules: ``SentenceTransformer`` is a sequence whose modules
 bear the names that ``modules.json`` gives them. The transformer is what ``AutoModel`` builds, of T5 the encoder alone.

@@ -18,7 +18,7 @@ from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
 class Network(NamedTuple):
-    """What timm's constructor is told of a ResNet, by the words of its arguments.
+    """What timm's constructor is given for a ResNet, by the words of its arguments.
 
     Attributes:
         layers: How many blocks each stage has.
@@ -27,7 +27,7 @@ class Network(NamedTuple):
         cardinality, base_width: Groups of the middle convolution, and its width of 64 channels.
         stem_width, stem_type: Of the stem, which in ``deep`` and ``deep_tiered`` has three convolutions.
         pooled_by_convolution: Whether a convolution stands in place of the stem's pooling.
-        reduce_first, down_kernel, averaged_down: Of the first convolution of a block, and of what is carried past it.
+        reduce_first, down_kernel, averaged_down: Of the first convolution of a block, and of the skip connection past it.
         averaged: Whether a pooling halves the maps in a block, and not a convolution.
         gate: ``se`` or ``eca`` where a block ends in a gate of channels; *gate_ratio* is one over that of SE.
         group_norms: Whether norms are over groups.

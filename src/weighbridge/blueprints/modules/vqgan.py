@@ -28,7 +28,7 @@ FIELDS = (
 
 
 def resnet(name: str, c: Config, before: int, after: int) -> Part:
-    """Describe two convolutions with a way around them; *before* and *after* are multiples of the first width."""
+    """Describe two convolutions with a skip connection around them; *before* and *after* are multiples of the first width."""
     wide, width = c.base * before, c.base * after
     around = (conv2d("nin_shortcut", wide, width, 1),) if before != after else ()
     return part(

@@ -98,7 +98,7 @@ def norm_by_codes(c: Config) -> Norm:
 
 
 def resnet(name: str, c: Config, before: int, after: int, norm: Norm) -> Part:
-    """Describe two convolutions with a way around them; *before* and *after* are multiples of the first width."""
+    """Describe two convolutions with a skip connection around them; *before* and *after* are multiples of the first width."""
     inputs, width = c.base * before, c.base * after
     around = (conv2d("nin_shortcut", inputs, width, 1),) if before != after else ()
     convs = conv2d("conv1", inputs, width, 3), conv2d("conv2", width, width, 3)

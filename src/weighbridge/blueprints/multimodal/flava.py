@@ -46,7 +46,7 @@ SIDE = 112
 
 
 def codebook(c: Config) -> Part:
-    """Describe FlavaImageCodebook: four groups of convolutions at half the side each, and a code for every place; frozen if not told otherwise."""
+    """Describe FlavaImageCodebook: four groups of convolutions at half the side each, and a code for every place; frozen unless said otherwise."""
     H, sides = c.width, tuple((SIDE // 2**index) ** 2 for index in range(4))
     widths = (H, H, 2 * H, 4 * H, 8 * H)
     groups = (

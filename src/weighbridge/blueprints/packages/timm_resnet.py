@@ -52,10 +52,10 @@ def whole_stride(value: Any) -> int:
 
 
 def network(c: Config) -> Network:
-    """Gather what the constructor is told.
+    """Gather what the constructor is given.
 
     Raises:
-        ConfigError: A block of two convolutions is told to have groups, or another width.
+        ConfigError: A block of two convolutions is given groups, or another width.
     """
     if c.block == "BasicBlock" and (c.cardinality, c.base_width) != (1, 64):
         raise ConfigError("a block of two convolutions has no groups, and no other width", key="cardinality", value=c.cardinality)

@@ -84,7 +84,7 @@ def layers(c: Config, seen: int) -> list[list[Layer]]:
 
 
 def layer(c: Config, at: Layer) -> tuple[Node, ...]:
-    """Describe one layer; where it widens, what is carried past attention is mapped as well."""
+    """Describe one layer; where it widens, the skip connection past attention has a linear map as well."""
     width, after = at.outputs, at.seen // at.pooling
     inner = scale_width(width, c.ratio)
     attention = part(
