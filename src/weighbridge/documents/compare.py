@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.accounts.compare import Comparison
+from weighbridge.accounts.compare import Comparison, Measure
 from weighbridge.accounts.flops import depends_on_length
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.core.messages import Say, mark, translator
@@ -34,8 +34,9 @@ def document(found: Comparison, lang: str = "en") -> Document:
     names = titles(found.models)
     classes = [Row((name, model.class_name or say("tensors of a file"))) for name, model in zip(names, found.models, strict=True)]
     tables = [Table((Column(say("model")), Column(say("class"))), tuple(classes))]
+    measures = distinct_measures(found)
     for group, title in GROUPS.items():
-        kept = [measure for measure in found.measures if measure.group == group]
+        kept = [measure for measure in measures if measure.group == group]
         if kept and len(names) == 2:
             rows = [Row((say(m.title), *m.values, *m.differences[1:], *map(ratio, m.values[1:], m.values[:1]))) for m in kept]
             tables.append(_table(say(title), [say("measure"), *names, say("difference"), say("ratio")], rows))
@@ -43,13 +44,13 @@ def document(found: Comparison, lang: str = "en") -> Document:
             tables.append(_table(say(title), [say("measure"), *names], [Row((say(m.title), *m.values)) for m in kept]))
     if len(names) > 2:
         title = say("Differences from {first}").format(first=names[0])
-        rows = [Row((say(m.title), *m.differences[1:])) for m in found.measures if any(m.differences)]
+        rows = [Row((say(m.title), *m.differences[1:])) for m in measures if any(m.differences)]
         tables.append(_table(title, [say("measure"), *names[1:]], rows))
         title = say("Ratios to {first}").format(first=names[0])
-        rows = [Row((say(m.title), *(ratio(value, m.values[0]) for value in m.values[1:]))) for m in found.measures if any(m.differences)]
+        rows = [Row((say(m.title), *(ratio(value, m.values[0]) for value in m.values[1:]))) for m in measures if any(m.differences)]
         tables.append(_table(title, [say("measure"), *names[1:]], rows))
-    measures = {measure.key: measure.values for measure in found.measures}
-    pairs = zip(measures["embedding"], measures["non_embedding"], strict=True)
+    values = {measure.key: measure.values for measure in found.measures}
+    pairs = zip(values["embedding"], values["non_embedding"], strict=True)
     bars = Bars(tuple((name, (a or 0, b or 0)) for name, (a, b) in zip(names, pairs, strict=True)), (say("in embeddings"), say("all else")))
     texts = [say(why) for why in found.untold]
     if any(measure.group == "arithmetic" for measure in found.measures):
@@ -59,6 +60,17 @@ def document(found: Comparison, lang: str = "en") -> Document:
         texts.insert(0, say(PASS[grows]).format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
     title = say("{models} models side by side").format(models=len(names))
     return Document(title, "", (bars, *tables, *tables_of_causes(found, names, say), *notes(texts)), lang)
+
+
+def distinct_measures(found: Comparison) -> list[Measure]:
+    """List the measures to show: one that has the title and the values of an earlier one, such as a square image's width, is left out.
+
+    >>> from weighbridge import compare
+    >>> [m.key for m in distinct_measures(compare(["vit-base-patch16-224", "vit-large-patch16-224"])) if m.title == "image size"]
+    ['image_height']
+    """
+    kept = {(measure.group, measure.title, measure.values): measure for measure in reversed(found.measures)}
+    return [measure for measure in found.measures if kept[measure.group, measure.title, measure.values] is measure]
 
 
 def ratio(value: int | None, first: int | None) -> str:

@@ -116,7 +116,7 @@ def names_part(request: Request, form: Form) -> Response:
 def compare_page(request: Request, form: Form) -> Response:
     """Show two to six models side by side."""
     from weighbridge.accounts.compare import compare
-    from weighbridge.documents.compare import GROUPS, tables_of_causes
+    from weighbridge.documents.compare import GROUPS, distinct_measures, tables_of_causes
     from weighbridge.documents.document import Document
     from weighbridge.documents.renderers import html
     from weighbridge.verification.attribution import with_causes
@@ -128,7 +128,7 @@ def compare_page(request: Request, form: Form) -> Response:
     found = with_causes(compare(models, query.batch, query.seq))
     say = translator(query.lang)
     links = [query.link("/model", source=name, class_name="", overrides=()) for name in names]
-    groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
+    groups = [(say(title), [m for m in distinct_measures(found) if m.group == group]) for group, title in GROUPS.items()]
     view = {
         "names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)],
         "bars": views.bars(found, say),

@@ -16,7 +16,7 @@ POOLING = (
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
     switch("masked", "use_mask_token", False, report_default=False),
 )
-PIXELS = (size("stride", "encoder_stride", 16, "E", "size that a patch is restored to"), *POOLING, POOLED)
+PIXELS = (size("stride", "encoder_stride", 16, "E", "side of a reconstructed patch"), *POOLING, POOLED)
 
 
 def encoder(c: Config, *, pooled: bool, masked: bool) -> tuple[Part, ...]:
