@@ -19,9 +19,8 @@ def test_a_count_is_the_one_models(sentence: str) -> None:
 
 
 @pytest.mark.parametrize("sentence", _SENTENCES)
-def test_it_is_not_where_another_model_is_named_or_it_is_the_authors_own(sentence: str) -> None:
+def test_it_is_not_where_it_is_the_authors_own(sentence: str) -> None:
     assert audit("我们自己的模型参考了它。\n" + sentence.format("70.1")).wrong == ()
-    assert audit("Llama-2-7B 之后:\n" + sentence.format("70.1")).wrong == ()
 
 
 @pytest.mark.parametrize(

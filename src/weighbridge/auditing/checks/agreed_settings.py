@@ -38,7 +38,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """
     only = _only_model(scene)
     for lead, said in _clusters(scene, tabled):
-        about = lead or only or _member(scene, said)
+        about = lead or only or _member(scene, said) or _settled(scene, said)
         if about is not None:
             yield from _judge(scene, [one for index, setting in said if (one := _hold(scene, index, setting, about)) is not None], about)
 
@@ -80,6 +80,26 @@ def _member(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
     most = max(agreed.values(), default=0)
     best = [model for model in models if agreed[model.source] == most and len(held[model.source]) - most <= 1]
     return _Lead(Subject(tuple(best), best[0].source, True), -1, False) if best and most >= AGREED_SIZES else None
+
+
+def _settled(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
+    """Return the one of several models that a text names whose sizes a list of settings states, all but one at most, and no other's."""
+    if len(said) <= AGREED_SIZES or any(is_of_their_own(scene, index) for index, _ in (said[0], said[-1])):
+        return None
+    named = {m.name: m for found in scene.mentions.values() for m in found if m.kind == MODEL}
+    if not 1 < len(named) <= MOST_MEMBERS:
+        return None
+    ranked: list[tuple[int, int, Subject]] = []
+    for mention in named.values():
+        subject = of_mention(scene, mention, firm=True)
+        about = _Lead(subject, -1, False) if subject is not None else None
+        held = [one for index, setting in said if about is not None and (one := _hold(scene, index, setting, about)) is not None]
+        if subject is not None:
+            ranked.append((sum(one.own for one in held), len(held), subject))
+    ranked.sort(key=lambda one: -one[0])
+    most, held_in_all, subject = ranked[0] if ranked else (0, 0, None)
+    apart = len(ranked) < 2 or ranked[1][0] + 1 < most
+    return _Lead(subject, -1, False) if subject is not None and most >= AGREED_SIZES and held_in_all - most <= 1 and apart else None
 
 
 def _lead_at(scene: Scene, index: int) -> _Lead | None:

@@ -73,8 +73,8 @@ def _families_before(scene: Scene, index: int, column: int) -> list[str]:
 _HAS_COUNT = pattern(r"[\d,.]\s?(?:[MBmb]\b|[MmBb][Ii][Ll][Ll][Ii][Oo][Nn]|亿|万)")
 """What every line with such a count has."""
 _COUNT_BEHIND = pattern(
-    r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
-    r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
+    r"(?<![A-Za-z0-9_.])(?P<size>(?:[A-Za-z][A-Za-z0-9_.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][A-Za-z0-9_./]*-[A-Za-z0-9./]+))[*_`]*\s?"
+    r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s|\s?个?参数量?)?\s?(?:[)）,，;；、.]|$)",
     re.IGNORECASE,
 )
 

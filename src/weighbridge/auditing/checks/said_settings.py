@@ -40,13 +40,15 @@ def _value_cell(table: Table, row: Row) -> int | None:
     return place if place is not None and place < len(row.cells) else None
 
 
-_VALUE_HEAD = pattern(r"values?|config(?:uration)?s?|settings?|spec(?:ification)?s?|details?|取值|值|数值|配置|参数值")
+_VALUE_HEAD = pattern(
+    r"values?|config(?:uration)?s?|settings?|spec(?:ification)?s?|details?|取值|值|数值|配置|参数值|规格|规模|数量|参数配置|具体配置|具体数值|参数规格|模型配置|设置"
+)
 _FIGURE = pattern(
-    r"[~≈约*`$ ]*(?P<value>\d{1,3}(?:,\d{3})+|\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)(?![\d.,]*\d|\s?[-–/×x*]\s?\d)",
+    r"[~≈约*`$ ]*(?P<value>\d{1,3}(?:,\d{3})+|\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|万亿|千亿|百亿|亿|万))?)(?![\d.,]*\d|\s?[-–/×x*]\s?\d)",
     re.IGNORECASE,
 )
 REMARKS = pattern(r"[(（][^()（）]*[)）]|\bper token\b|\beach\b", re.IGNORECASE)
-_ALONE = pattern(r"[\s*`~≈]*(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
+_ALONE = pattern(r"[\s*`~≈]*(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion|万亿|千亿|亿|万))?)[\s*`]*")
 
 
 def settings_at(scene: Scene, index: int, rows: dict[int, list[Setting]]) -> list[Setting]:

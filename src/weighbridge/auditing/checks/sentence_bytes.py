@@ -17,7 +17,9 @@ from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PACKED_FAR
 from weighbridge.core.messages import mark
 
-_FIGURE = patterns.pattern(r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>(?:[MGT]i?B|mega|giga|tera)(?:byte)?s?)\b", re.IGNORECASE)
+_FIGURE = patterns.pattern(
+    r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>(?:[MGT]i?B|mega|giga|tera)(?:byte)?s?)\b(?!\s?/\s?s)", re.IGNORECASE
+)
 _COUNT = r"(?P<count>\d+(?:\.\d+)?)\s?(?P<scale>B(?![a-z])|billions?)"
 _REMARK = r"(?:\s?[(（][^()（）]{0,48}[)）])?"
 _EACH = r"(?P<each>\d{1,2}(?:\.\d)?)\s?bytes?(?:\s?(?:/|per|for each|each)\s?(?:trainable |model )?(?:param\w*|weight))?"

@@ -93,6 +93,10 @@ _whole = lru_cache(maxsize=4096)(Fraction)
 """A whole number as a fraction: the same few sizes stand in every formula of a text."""
 
 
+_ENDS_COUNT = pattern(r"\s*(?:tokens?|$)|[。、]|个?参数|总参", re.IGNORECASE)
+"""Behind ``1T``, what says that it is a count and no product of a letter."""
+
+
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
     gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
@@ -108,7 +112,7 @@ def _with_unit(text: str, token: Token) -> Token:
     if word is None:
         return token
     letters, after = word.group(), word.end()
-    if letters == "T" and gap == end and (token.places or text[after : after + 7].lower().strip() in ("", "tokens", "token")):
+    if letters == "T" and gap == end and (token.places or _ENDS_COUNT.match(text, after)):
         return token._replace(unit="t", end=after, text=text[token.start : after])
     if letters.lower() in ("bytes", "byte") and (per := _PER.match(text, after)) is not None:
         return token._replace(unit="bytes", end=per.end(), text=text[token.start : after])

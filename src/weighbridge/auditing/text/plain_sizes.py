@@ -40,7 +40,7 @@ _LABEL = patterns.pattern(
 _COUNTED = (
     ("kv_heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
     ("heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
-    ("layers", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层)", re.IGNORECASE)),
+    ("layers", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层(?![面次级归叠维大尺神宽]))", re.IGNORECASE)),
     ("vocab", patterns.pattern(rf"(?:vocabulary|vocab)(?: (?:of|in) {NAME})?\s(?:of|has|contains|with|is)\s{_NUMBER} (?:bpe |wordpiece |sentencepiece |subword )?(?:tokens|words|entries|wordpieces|subwords)\b", re.IGNORECASE)),
     ("vocab", patterns.pattern(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE)),
     ("head_dim", patterns.pattern(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE)),

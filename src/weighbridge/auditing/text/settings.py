@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.chinese_labels import kind_of_chinese_label
 from weighbridge.auditing.text.field_words import LABELS
 
 
@@ -35,6 +36,11 @@ _PAIR = pattern(
     r"(?<![\w.#])[\"'`*]{0,3}(?P<key>[A-Za-z_][\w.\-]{0,60}(?: [A-Za-z][\w\-/]*){0,6})(?: ?\((?P<remark>[^()\d]{1,24})\))?[\"'`*]{0,3}\s*(?:: ?[A-Za-z_][\w\[\]| ]{0,20} ?=|[:=]|(?<=[a-z]) ?\((?=\d+\)))\s*[\"'`~≈*]{0,3}"
     + rf"(?:{_VALUE}|{_COUNT})"
 )
+_CHINESE_PAIR = pattern(
+    r"[\s>*+•·\-]*(?:\d{1,2}[.、)]\s*)?[*\"`]{0,3}(?P<key>[^\d:=|,，。;；]{1,24}[\u4e00-\u9fff][^\d:=|,，。;；]{0,12}?)[*\"`]{0,3}\s*[:=]\s*[*`\"]{0,3}(?:约|大约|≈|\s)*"
+    + rf"(?:{_VALUE}|(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|万亿|千亿|百亿|亿|万)))"
+)
+"""An item of a list that is a label and its value: ``- 总参数量:6710亿``."""
 _LETTERED = pattern(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(])")
 _LETTERS = {"L": "layers", "H": "hidden", "A": "heads"}
 _MORE = {
@@ -102,7 +108,8 @@ def kind_of_label(label: str) -> str | None:
     label = re.sub(r"[\\{}$;]", "", label)
     outside = re.sub(r"\(.*?\)|\[.*?\]", " ", label)
     inside = re.findall(r"\((.*?)\)", label)
-    return next((kind for one in (label.replace("(", " ").replace(")", " "), outside, *inside) if (kind := kind_of_key(one))), None)
+    found = next((kind for one in (label.replace("(", " ").replace(")", " "), outside, *inside) if (kind := kind_of_key(one))), None)
+    return found if found is not None or label.isascii() else kind_of_chinese_label(outside)
 
 
 def read_settings(text: str) -> Iterator[Setting]:
@@ -123,6 +130,10 @@ def read_settings(text: str) -> Iterator[Setting]:
         if kind is None or not (coded or opens) or (pair["count"] and kind not in COUNTS):
             continue
         yield Setting(kind, *pair.span("value" if pair["value"] else "count"), key, coded, _HALF.search(key) is not None)
+    listed = None if text.isascii() else _CHINESE_PAIR.match(text)
+    kind = kind_of_label(listed["key"]) if listed is not None else None
+    if listed is not None and kind is not None and (not listed["count"] or kind in COUNTS):
+        yield Setting(kind, *listed.span("value" if listed["value"] else "count"), listed["key"])
 
 
 _NON_EMBEDDING = pattern(r"non[- ]?emb|without emb|w/o emb", re.IGNORECASE)
