@@ -9,7 +9,7 @@ A text flows through six steps, and the files follow them.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``breakdowns``, ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``bytes_of_counts``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``breakdowns``, ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``bytes_of_counts``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``written_products``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, and ``passage_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts``, ``chinese_owners``, ``closed_families`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``nominal_bytes``, ``sentence_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` with ``cut_figures`` tries every reading before a count is wrong).
@@ -52,6 +52,7 @@ from weighbridge.auditing.checks import (
     identities,
     inline_steps,
     layer_summaries,
+    lettered_bytes,
     list_sums,
     listed_sizes,
     listed_totals,
@@ -203,6 +204,7 @@ def _later_claims(
         chinese_owners.check(scene, tabled),
         closed_families.check(scene, tabled),
         list_sums.check(scene),
+        lettered_bytes.check(scene),
         bytes_beside.check(scene),
         bytes_of_counts.check(scene),
         cache_lengths.check(scene),

@@ -1,0 +1,222 @@
+"""Formulas in letters that a text gives a value: ``当 b=1 时,激活占用 (34bsh+5bs^2a)*l ≈ 30.6GB``, at the sizes that stand above."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.amounts import write_bytes
+from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import likeliest_value, whole
+from weighbridge.auditing.text.size_words import UNITS
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR
+from weighbridge.core.messages import mark
+
+_FORMULA = pattern(
+    r"(?P<formula>(?<![A-Za-z0-9)])[(0-9a-zV][0-9a-zV()+\-*/^×· ]{3,60}?)\s*(?:bytes?\b|字节)?\s*[=≈]\s*约?\s*"
+    r"(?P<figure>\d[\d,]*(?:\.\d+)?\s{0,2}(?:[KMGT]i?B\b|bytes?\b|字节)?)"
+)
+_LETTER = pattern(r"[a-zV]")
+_PIECE = pattern(r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<letter>[bshlandV])|(?P<sign>[-+*/^()×·]))")
+_NAMED = pattern(
+    r"(?P<label>[A-Za-z\u4e00-\u9fff][A-Za-z \u4e00-\u9fff]{0,24}?)\s?[,(]?\s{0,3}(?:为|是|用|记为|记作|表示为)?\s{0,3}(?P<letter>[bshlandV])(?![A-Za-z0-9=^*])"
+)
+"""A label and the letter that stands for it: ``层数, l``, ``隐藏维度为 h``."""
+_REACH = 40
+_LEAST_LETTERS = 2
+_FAR = 10
+"""How many times off a figure may be and still be meant for this formula: a slip of one digit is no more."""
+
+
+class _Said(NamedTuple):
+    line: int
+    token: Token
+    right: Fraction
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check the figure that is equal to a formula whose letters all have values in the lines above; one agreeing, or a slip of the keys, settles them."""
+    found = [said for index in scene.counted_lines for said in _of_line(scene, index)]
+    agreed = sum(_agrees(said) for said in found)
+    for said in found:
+        if _agrees(said):
+            yield _claim(scene, said, "rounded" if said.token.unit else "exact")
+        elif _is_near(said) and (agreed or _is_mistyped(said)):
+            yield _claim(scene, said, "wrong")
+        yield from _times_the_weights(scene, said)
+
+
+def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
+    text = scene.lines[index].text
+    if len(text) > 2_000:
+        return
+    for match in _FORMULA.finditer(text):
+        letters = set(_LETTER.findall(match["formula"]))
+        if len(letters) < _LEAST_LETTERS or re.search(r"[a-zV]{4}(?![a-zV]*[+)*^\s=])", match["formula"]):
+            continue
+        values = {letter: value for letter in letters if (value := _value_of(scene, letter, index, match.start())) is not None}
+        right = _evaluate(match["formula"], values) if len(values) == len(letters) else None
+        token = next(iter(tokens(match["figure"], index)), None)
+        if right and token is not None and token.kind == "num" and token.value:
+            place = match.start("figure")
+            yield _Said(index, token._replace(start=place, end=place + token.end), right)
+
+
+def _times_the_weights(scene: Scene, said: _Said) -> Iterator[Claim]:
+    """Check how many times the bytes of the weights, said above, a formula's bytes are."""
+    match = _TIMES.match(scene.lines[said.line].text, said.token.end)
+    weights = next((one for line in range(said.line, max(-1, said.line - _REACH), -1) if (one := _weights(scene.lines[line].text))), None)
+    if match is None or not weights:
+        return
+    times, step = Fraction(match["times"]), Fraction(1, 10 ** len(match["times"].partition(".")[2]))
+    right = said.right / weights
+    near = abs(times - right) <= step
+    if not near and (times * EXACT_PRODUCT_FAR > right and times < right * EXACT_PRODUCT_FAR):
+        return
+    token = Token("num", match["times"], said.line, *match.span("times"), times, "", len(match["times"].partition(".")[2]))
+    reason = because(mark("rounded")) if near else because(mark("should be {right}"), right=f"{float(right):.2f}")
+    facts: dict[str, object] = {"value": times, "expected": right, "difference": times - right, "reason": reason}
+    yield claim(scene.lines, token, token, "arithmetic", "rounded" if near else "wrong", **facts)
+
+
+def _weights(text: str) -> Fraction | None:
+    """Return the bytes that a line says a model's weights take: ``模型参数量为 175B,占用的显存为 350GB``."""
+    found = _WEIGHTS.findall(text)
+    return Fraction(found[-1][0]) * _BYTES[found[-1][1].upper()] if found else None
+
+
+_TIMES = pattern(
+    r"(?:\s*[≈=约]\s*[\d.,]+\s?[KMGT]i?B)?[)）]?\s*[,，]?\s*(?:大约|约|大概)?(?:是|为)?模型(?:参数|权重)(?:占用?的?)?显存(?:占用)?的\s*(?P<times>\d+(?:\.\d+)?)\s*倍"
+)
+_WEIGHTS = pattern(r"(?:参数|权重)[^。;=]{0,24}显存[^。;]{0,24}?(?<![\d.×x*])(\d+(?:\.\d+)?)\s?([MGT])i?B")
+_BYTES = {"M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def _value_of(scene: Scene, letter: str, index: int, column: int) -> int | None:
+    """Return the value that a letter is given last above a place, or that of the size it is said to stand for."""
+    given = re.compile(rf"(?<![A-Za-z0-9_*×)^(+]){letter}\s{{0,3}}(?:=|为|是|取|设为)\s{{0,3}}(\d[\d,]*)(?![\d.]*\s?[*/^×A-Za-z])")
+    for line in range(index, max(-1, index - _REACH), -1):
+        text = scene.lines[line].text if line < index else scene.lines[line].text[:column]
+        found = given.findall(text)
+        if found:
+            return int(found[-1].replace(",", ""))
+    sizes = scene.sizes_at(index, column)
+    if letter in sizes:
+        return sizes[letter]
+    meant = {
+        word
+        for line in range(index)
+        for match in _NAMED.finditer(scene.lines[line].text)
+        if match["letter"] == letter and (word := _word(match["label"]))
+    }
+    return sizes.get(meant.pop()) if len(meant) == 1 else None
+
+
+def _word(label: str) -> str | None:
+    """Return the size that a label ends with."""
+    label = label.strip().lower()
+    return next((LABELS[label[start:]] for start in range(len(label)) if label[start:] in LABELS), None)
+
+
+def _evaluate(formula: str, values: Mapping[str, int]) -> Fraction | None:
+    """Evaluate a formula whose letters stand side by side for a product: ``34bsh + 5bs^2a``; None if it cannot be read whole."""
+    pieces, place = [], 0
+    plain = formula.rstrip()
+    while place < len(plain):
+        match = _PIECE.match(plain, place)
+        if match is None:
+            return None
+        pieces.append(match[0].strip().replace("×", "*").replace("·", "*"))
+        place = match.end()
+    found, rest = _sum(pieces, values)
+    return found if not rest else None
+
+
+def _sum(pieces: list[str], values: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
+    total, pieces = _product(pieces, values)
+    while total is not None and pieces[:1] in (["+"], ["-"]):
+        sign, (term, rest) = pieces[0], _product(pieces[1:], values)
+        if term is None:
+            return None, rest
+        total, pieces = total + term if sign == "+" else total - term, rest
+    return total, pieces
+
+
+def _product(pieces: list[str], values: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
+    total, pieces = _power(pieces, values)
+    while total is not None and pieces and pieces[0] not in ("+", "-", ")"):
+        divides = pieces[0] == "/"
+        term, pieces = _power(pieces[1:] if pieces[0] in "*/" else pieces, values)
+        if not term:
+            return None, pieces
+        total = total / term if divides else total * term
+    return total, pieces
+
+
+def _power(pieces: list[str], values: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
+    if not pieces:
+        return None, pieces
+    head, rest = pieces[0], pieces[1:]
+    found: Fraction | None
+    if head == "(":
+        found, rest = _sum(rest, values)
+        if found is None or rest[:1] != [")"]:
+            return None, rest
+        rest = rest[1:]
+    elif head in values:
+        found = Fraction(values[head])
+    else:
+        found = Fraction(head) if head[0].isdigit() else None
+    if found is not None and rest[:1] == ["^"]:
+        if len(rest) < 2 or rest[1] not in ("2", "3"):
+            return None, rest
+        found, rest = found ** int(rest[1]), rest[2:]
+    return found, rest
+
+
+def _scales(token: Token) -> tuple[int, ...]:
+    return UNITS.get(token.unit, (1,))
+
+
+def _agrees(said: _Said) -> bool:
+    value = said.token.value or Fraction(0)
+    steps = [Fraction(scale, 10**said.token.places) for scale in _scales(said.token)]
+    if max(steps) == 1:
+        return value == said.right
+    return any(abs(value * scale - said.right) < step for scale, step in zip(_scales(said.token), steps, strict=True))
+
+
+def _is_near(said: _Said) -> bool:
+    """Tell whether a figure is not the formula's value in any unit, and not so far off that another formula is meant."""
+    numbers = [(said.token.value or Fraction(0)) * scale for scale in _scales(said.token)]
+    if _scales(said.token)[0] == 1:
+        return numbers[0] * _FAR > said.right > numbers[0] / _FAR
+    apart = all(one > said.right * EXACT_PRODUCT_FAR or one * EXACT_PRODUCT_FAR < said.right for one in numbers)
+    return apart and any(one * _FAR > said.right > one / _FAR for one in numbers)
+
+
+def _is_mistyped(said: _Said) -> bool:
+    if not said.token.unit or _scales(said.token)[0] == 1:
+        return is_slip(str(int(said.token.value or 0)), str(int(said.right)))
+    return is_slip(*(re.sub(r"[^\d]", "", one) for one in (said.token.text, str(write_bytes(said.token, said.right, 1000)))))
+
+
+def _claim(scene: Scene, said: _Said, verdict: str) -> Claim:
+    number = likeliest_value(said.token) or Fraction(0)
+    facts: dict[str, object] = {"value": whole(number), "expected": whole(said.right), "difference": whole(number - said.right)}
+    reason = because(mark("rounded")) if verdict == "rounded" else ()
+    if verdict == "wrong":
+        direction = mark("should be {right} ({number} too high)") if number > said.right else mark("should be {right} ({number} too low)")
+        plain = _scales(said.token)[0] == 1
+        right = whole(said.right) if plain else write_bytes(said.token, said.right, 1000)
+        away = whole(abs(number - said.right)) if plain else write_bytes(said.token, abs(number - said.right), 1000)
+        reason = because(direction, right=right, number=away)
+    return claim(scene.lines, said.token, said.token, "arithmetic", verdict, **facts, reason=reason)
