@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
+from weighbridge.auditing.checks.counts_above import is_of_a_count_above
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.towers import WORDS, towers
@@ -33,7 +34,9 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
-    if _is_another_sources(text, claim):
+    if _is_another_sources(text, claim) or is_of_a_count_above(scene, index, claim) or _OF_A_HEAD.match(text, claim.end):
+        return True
+    if _is_made_up(scene, index):
         return True
     start, _ = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
@@ -41,6 +44,30 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return False  # a row, a formula or a line of code is no sentence; a named model is what its own sentence is about
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
+
+
+def _is_made_up(scene: Scene, index: int) -> bool:
+    """Tell whether the lines above go over to a model that is yet to be made, and no name stands between: ``How would you design a 3B model?``."""
+    if scene.given or scene.mentions.get(index):
+        return False
+    for above in range(index - 1, max(-1, index - 1 - _SECTION), -1):
+        if _MADE_UP.search(scene.lines[above].text):
+            return True
+        if scene.mentions.get(above) or scene.lines[above].heading:
+            return False
+    return False
+
+
+_SECTION = 12
+"""Lines that a question or a task speaks for."""
+_MADE_UP = patterns.pattern(
+    r"\b(?:design|build|create|invent|imagine|suppose|consider|train) (?:you |we )?(?:have |had )?(?:an?|your own|our own|my own) (?:new |small |tiny |custom |hypothetical )?(?:[\w.-]+ )?(?:[\w.-]+ )?(?:models?|llms?|transformers?|networks?|slms?)\b|\bhypothetical\b"
+    r"|设计一个|如果要|你会如何|假设有?一个|假想|想象一个|虚构",
+    re.IGNORECASE,
+)
+"""Words that begin a model that nobody has published."""
+_OF_A_HEAD = patterns.pattern(r"\s?[(（](?:每个?头|per[- ]head|each head|a head)", re.IGNORECASE)
+"""Behind a width that is said to be a head's."""
 
 
 def _without_towers(scene: Scene, index: int, claim: Claim, text: str) -> str:

@@ -9,10 +9,14 @@ from itertools import product
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.readings import (
     FACTORS,
+    RANGES,
     is_asked,
     is_list,
+    is_of_a_change,
     is_percentage,
     is_sum,
+    is_time,
+    lacks_a_factor,
     raise_last_digits,
     shows,
     value_in_unit,
@@ -64,13 +68,14 @@ class Equation:
         first = sides[0].term
         if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and is_percentage(sides[1].term):
             return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
-        if (isinstance(first, Token) and first.kind == "name") or is_list(self.chain) or is_asked(self.chain):
+        if (isinstance(first, Token) and first.kind == "name") or is_list(self.chain) or is_asked(self.chain) or is_of_a_change(self.chain):
             return True
         if all(isinstance(side.term, Token) for side in sides):
             units = {side.term.unit in BYTES for side in sides if isinstance(side.term, Token)}
             signs = [self.chain.tokens[side.end] for side in sides[:-1]]
-            if len(units) > 1 or any(sign.end - sign.start == len("==") for sign in signs):
-                return True  # ``45B parameters = 90 GB``, ``==18481== 592 bytes``
+            ranges = any((line := self.scene.lines[sign.line]).raw[line.at[sign.start]] in RANGES for sign in signs)
+            if ranges or len(units) > 1 or any(sign.end - sign.start == len("==") for sign in signs):
+                return True  # ``70M~12B``, ``45B parameters = 90 GB``, ``==18481== 592 bytes``
             counted = any(isinstance(s.term, Token) and s.term.unit for s in sides[1:])
             a, b = self.values[0], self.values[1]
             big = a is not None and a >= 10_000
@@ -99,6 +104,11 @@ class Equation:
         side = self.chain.sides[index]
         if not isinstance(side.term, Token):
             return self._fit_if_near(index, true)
+        text, first = self.scene.lines[side.term.line].text, self.chain.tokens[self.chain.sides[0].start]
+        if is_time(text, side.term.end) or lacks_a_factor(
+            text[first.start * (first.line == side.term.line) : side.term.start], side.term, true
+        ):
+            return Fit("unsettled")
         return self._of_rounded(side.term) or self._other_units(side.term) or self._other_letters(side.term)
 
     def _fit_if_near(self, index: int, true: Fraction) -> Fit | None:

@@ -156,7 +156,7 @@ def _rename_columns(cells: Sequence[Judged]) -> list[Judged]:
     return [(row, cell, other.get((kind, head), kind), subject, head) for row, cell, kind, subject, head in cells]
 
 
-_CALLED_ALIKE = ("hidden", "mlp", "head_dim", "heads", "kv_heads")
+_CALLED_ALIKE = ("hidden", "mlp", "head_dim", "heads", "kv_heads", "layers")
 
 
 def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator[Claim]:

@@ -90,7 +90,7 @@ _LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 def _read_names(text: str) -> Iterator[Mention]:
     lower = text.lower()
     runs = list(_RUN.finditer(lower))
-    names, starts, index = table(), _starts(), 0
+    names, starts, index, named = table(), _starts(), 0, False
     while index < len(runs):
         first = runs[index].group()
         if first[:3] not in starts or not (_begins_name(first) or _is_other(first)):
@@ -109,7 +109,9 @@ def _read_names(text: str) -> Iterator[Mention]:
         if best is not None:
             mention = _mention(lower, runs, index, *best)
             if mention is not None:
-                yield mention if not _is_backbone(lower, mention) else Mention(mention.column, None, mention.end)
+                another = _is_backbone(lower, mention) or (not named and _is_likened(lower, mention))
+                named = named or not another
+                yield mention if not another else Mention(mention.column, None, mention.end)
             index = best[0] + 1
         else:
             following = runs[index + 1].group() if index + 1 < len(runs) and lower[runs[index].end()] == "-" else ""
@@ -125,6 +127,29 @@ def _is_backbone(lower: str, mention: Mention) -> bool:
 
 _BACKBONE = pattern(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
 _WITH = pattern(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")
+
+
+def _is_likened(lower: str, mention: Mention) -> bool:
+    """Tell whether a name is only what another model is like: ``a compressed version of BERT``, ``the architecture is similar to GPT-2``."""
+    first = max(0, mention.column - 64)
+    built = _BUILT_ON.search(lower, first, mention.column) is not None and _ARCHITECTURE.match(lower, mention.end) is not None
+    likened = _LIKENED.search(lower, first, mention.column) is not None and _ITS_OWN.match(lower, mention.end) is None
+    return likened or built
+
+
+_LIKENED = pattern(
+    r"\b(?:(?:compressed|distilled|smaller|lighter|faster|larger|bigger|pruned|modified|simplified|scaled[- ]down|reduced|mini|lite|stripped[- ]down|extended|sparse)"
+    r" (?:version|variant|copy|form|sibling|cousin) of|similar to|modell?ed (?:after|on)|inspired by|patterned after|derived from|distilled from|pruned from|in the style of|akin to|resembl(?:es|ing)"
+    r"|comparable to|close to|(?:the )?same (?:basic |overall |core )?(?:architecture|design|structure) (?:as|of)|identical (?:in architecture )?to)(?: that of)?(?: an?| the| openai['’]?s?| google['’]?s?| meta['’]?s?)?"
+    r" [\"'*_`\[]*$|(?:类似于?|仿照|模仿|参考|借鉴|蒸馏自|剪枝自|受到?|架构同|结构同)了?\s?[\"'*_`“]*$"
+)
+_ITS_OWN = pattern(r"[*_`\"']*\s?(?:[(（]\s?[~≈约]?\d|[,，]?\s?(?:which|whose|that|它?有|拥有)\b)")
+"""Around such a name: what likens another model to it, and what is said of it all the same."""
+_BUILT_ON = pattern(
+    r"\b(?:based|built|follows?|following|adopts?|uses?|using|employs?) (?:on |upon )?(?:the|an?|openai['’]?s?|google['’]?s?|meta['’]?s?) (?:modified |standard |same |original )?[\"'*_`\[]*$|(?:基于|采用|沿用|使用)了?\s?[\"'*_`“]*$"
+)
+_ARCHITECTURE = pattern(r"[*_`\"'\]]*(?:[- ]style|[- ]like|[- ]based)? architecture\b(?! with)|[*_`\"'”]*\s?(?:的)?(?:模型)?(?:架构|结构)")
+"""Around the name of the architecture that a model of another name is built on."""
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:

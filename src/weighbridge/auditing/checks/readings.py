@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 from weighbridge.auditing.claims import Reason, because, format_number
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import Binary, Negative, Term
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, write_like
+from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import numbers
 from weighbridge.core.messages import mark
 
@@ -44,7 +47,39 @@ def is_asked(chain: Chain) -> bool:
     return chain.end < len(chain.tokens) and chain.tokens[chain.end].text in ("?", "？")
 
 
+def is_of_a_change(chain: Chain) -> bool:
+    """Tell whether arrows stand around an equation, each side of which says a change: ``7B × 2 → 14B × 2 = 14 GB → 28 GB``."""
+    around = (chain.start - 1, chain.end)
+    return all(0 <= place < len(chain.tokens) and chain.tokens[place].text in _ARROWS for place in around)
+
+
+_ARROWS = ("→", "->", "⇒", "=>", "⟶")
 FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))
+
+
+_TIME = pattern(
+    r" ?(?:ms|µs|us|ns|s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|days?|毫秒|微秒|秒|分钟|小时|天)(?![A-Za-z0-9_/])", re.IGNORECASE
+)
+_PLACES_OF_TOKENS = pattern(r"\d\s?[KkMm]?\s?(?:个)?\s?(?:序列|层|上下文|tokens?\b|layers?\b|seq\w*|context)", re.IGNORECASE)
+_IN_BYTES = pattern(r"bytes?\b|字节|\d ?[KMGT]i?B\b|\d ?B\b", re.IGNORECASE)
+_FAR = 16
+"""How many times a result is off that lacks a factor."""
+
+
+def is_time(text: str, end: int) -> bool:
+    """Tell whether a result is a time, whose factors are speeds in units of their own: ``35 GB / 3350 GB/s = 10.4 ms``."""
+    return _TIME.match(text, end) is not None
+
+
+def lacks_a_factor(text: str, said: Token, true: Fraction) -> bool:
+    """Tell whether bytes stand behind a product of tokens and layers that leaves out what each takes: ``128K tokens × 60 layers ≈ 4.2 GB``."""
+    if said.unit not in BYTES or said.value is None or true <= 0 or _IN_BYTES.search(text) or not _PLACES_OF_TOKENS.search(text):
+        return False
+    return all(said.value * scale > true * _FAR for scale in scales(said))
+
+
+RANGES = "~～∼〜"
+"""Signs that stand between the ends of a range as often as before a figure that is about right."""
 
 
 def is_sum(term: Term) -> bool:

@@ -86,12 +86,19 @@ def check(scene: Scene) -> Iterator[Claim]:
             yield from _hold(scene, found[place])
 
 
+_ARROW = patterns.pattern(r"\s?(?:→|->|⇒)")
+"""Around a product and its result, each of which is then a change: ``7B × 2 → 14B × 2 = 14 GB → 28 GB``."""
+
+
 def _multiplied(index: int, text: str) -> Iterator[_Product]:
     """Read products: whatever they are of, the figure follows from them."""
     for pattern in _PRODUCTS:
         for match in pattern.finditer(text):
             figure = _FIGURE.match(text, match.end())
-            if figure is not None:
+            changed = (
+                figure is not None and _ARROW.match(text, figure.end()) is not None and _ARROW.search(text, 0, match.start()) is not None
+            )
+            if figure is not None and not changed:
                 yield _Product(index, figure, _count(match) * Fraction(match["each"]), EXACT_PRODUCT_FAR)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
-from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, find_mentions
+from weighbridge.auditing.checks.names import SIZE_WORDS, UNKNOWN, Mention, find_mentions
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
@@ -159,6 +159,8 @@ def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject |
     """Return the models that a cell names, sizes alone taken for members of the table's families."""
     mentions = list(find_mentions(text))
     for mention in mentions:
+        if mention.kind != UNKNOWN and (_ADDS.match(text, mention.end) or _ADDED.search(text, 0, mention.column)):
+            return None  # ``ResNet-50 + CBAM`` is another model
         if mention.kind == MODEL:
             return _of(scene, mention, firm=len(mentions) == 1 and _is_whole(text, mention))
         if mention.kind == FAMILY:
@@ -170,6 +172,10 @@ def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject |
     size = SIZE_WORDS.search(text)
     plain = re.sub(r"[^\w]", "", SIZE_WORDS.sub("", text, count=1)) if size else text
     return member_of(scene, size[1], families, firm=False) if size and len(plain) <= 3 else None
+
+
+_ADDS = pattern(r"[*_`\s]*(?:[(（][^()（）]{0,24}[)）])?\s*(?:[+＋]|w/|with\b)\s*(?:an? )?[*_`]*[A-Za-z\u4e00-\u9fff]", re.IGNORECASE)
+_ADDED = pattern(r"[A-Za-z)）\u4e00-\u9fff]\s*[+＋]\s*[*_`]*$")
 
 
 def _is_whole(text: str, mention: Mention) -> bool:

@@ -50,10 +50,14 @@ def check(scene: Scene) -> Iterator[Claim]:
             if token.kind != "num" or token.unit not in WORK or not token.value:
                 continue
             text = scene.lines[token.line].text
-            if PER_TOKEN.search(text[max(0, token.start - _REACH) : token.end + _REACH]):
+            if PER_TOKEN.search(text[max(0, token.start - _REACH) : token.end + _REACH]) and not _SPEED.search(text, 0, token.start):
                 judged = _hold(scene, token, text)
                 if judged is not None:
                     yield judged
+
+
+_SPEED = pattern(r"(?:[/÷]|\bat|\b(?:delivers|peak|dense|sustains?)|\b(?:[ABHLVT]\d{2,3}|GPU|TPU|RTX ?\d{4})\b[^.;。；]{0,40})[\s:：(（]*$")
+"""Before what a device does in a second: ``140 GFLOPs / 312 TFLOPS``."""
 
 
 def _of_nominal(scene: Scene, index: int, found: re.Match[str]) -> Iterator[Claim]:

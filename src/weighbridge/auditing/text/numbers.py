@@ -51,19 +51,26 @@ _SPACED = pattern(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
 """A number as a page's mathematics pastes it, with spaces about its commas; only after a sign, else it is a list."""
 
 
+_PARTED = pattern(r"\d{1,3} \d{3}(?![\dA-Za-z%]|[.,]\d| ?\d| ?[×x*·+/=^-])")
+"""A number whose thousands stand apart by one space, as many languages write it: the result of a product or a sum, else it is two."""
+
+
 _POWER = pattern(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
 
 
 _PER = pattern(r"\s*(?:/|per|each|每个?)\s*(?:param(?:eter)?s?|element|value|weight|token|number|参数)\b", re.IGNORECASE)
 
 
+_OPERANDS = 3
+"""Tokens that an operation and an equals sign behind it are at least."""
 WORD = pattern(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
     """Read the number that begins at a place, with its unit."""
     spaced = _SPACED.match(text, at) if found and found[-1].kind in ("rel", "op") else None
-    match = spaced or NUMBER.match(text, at)
+    computed = len(found) > _OPERANDS and found[-1].kind == "rel" and found[-3].kind == "op"
+    match = spaced or (_PARTED.match(text, at) if computed else None) or NUMBER.match(text, at)
     if match is None:
         end = at
         while end < len(text) and text[end].isdigit():

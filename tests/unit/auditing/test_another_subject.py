@@ -1,0 +1,48 @@
+"""Numbers of something else than the model that a text names: each text here was once answered with a false alarm."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.auditing import audit
+
+OF_ANOTHER = {
+    "bytes of a table that is counted above": "For BERT-Base:\n\n- Embedding table: 30,522 × 768 = 23,440,896 parameters\n- In 32-bit floats: about 89 MB\n",
+    "a student's gradients": "A LLaMA-3-70B teacher trains a student.\n\n**The student:**\n- 7B params × 2 bytes = 14 GB for weights.\n"
+    "- Gradients: another 14 GB (28 GB in fp32).\n",
+    "sizes below a heading, the name of the original between": "### DistilBERT\n- **What it is**: a smaller version of BERT\n- **Architecture**: 6 layers, 12 heads\n"
+    "\n### BERT-base\n- 12 layers\n",
+    "a model that is only like a known one": "Umoja is a decoder for Swahili:\n\n- **Vocabulary**: 32,000 tokens\n- **Layers**: 6\n\n"
+    "Its architecture is similar to GPT-2 small, with fewer words.\n",
+    "a result whose thousands stand apart": "Q: 384 × 384 = 147 456\nK: 384 × 128 = 49 152 (two heads)\n",
+    "parameters of the backbone alone": "| Model | Params | Layers |\n|---|---|---|\n| deberta-v3-base | 86M | 12 |\n| mdeberta-v3-base | 86M | 12 |\n",
+    "what a card does in a second": "For Llama-3-70B each token takes 140 GFLOPs:\n\n- time for a token: 140 GFLOPs / 312 TFLOPS = 0.45 ms\n",
+    "a column of depths": "| Model | Params | D | n_kv |\n|---|---|---|---|\n| Qwen2.5-7B | 7.6B | 28 | 4 |\n| Llama-2-7b | 6.7B | 32 | 32 |\n| Qwen2.5-14B | 14.7B | 48 | 8 |\n",
+    "a product that leaves out the bytes": "KV cache: 128K tokens × 60 layers ≈ 4.2 GB\n\nKV 缓存：128K 序列 × 60 层 ≈ 4.2 GB\n",
+    "a time of bytes and a speed": "Each card reads 140 GB / 4 = 35 GB, and 35 / 3350 = 10.4 ms\n",
+    "a projection called W_Q": "GPT-2 Small: d_model = 768, num_heads = 12, d_ff = 3,072\n\nAttention:\n```\nW_Q: 768 × 768 = 589,824\nQ: 768 × 768 = 589,824\n```\n",
+    "a range of sizes": "| Pythia-1.0B | 1.01B | suite of 70M~12B |\n",
+    "a model with something added": "| Model | Params (M) |\n|---|---|\n| ResNet-50 | 25.6 |\n| ResNet-50 + CBAM | 25.8 |\n| Swin-T | 28.3 |\n| Swin-S | 49.6 |\n",
+    "the architecture of another model": "Kotoba-1b has the same architecture as GPT-2, with 24 layers, 16 heads and a hidden size of 2048.\n",
+    "changes written as pairs": "- Weights: 7B × 2 bytes → 14B × 2 bytes = 14 GB → 28 GB\n",
+    "the width of a head": "LLaMA-2-7B\n  layers=32, hidden_dim=128(每头), heads=32\n",
+    "a model that is to be designed": "LLaMA-7B:\n- 隐藏维度：4096\n- 层数：32\n- 注意力头数：32\n- 词表大小：32000\n\n4 × 4096 × 4096 = 67,108,864\n\n"
+    "**题目：如果要设计一个 3B 的模型，怎么选？**\n- 词表大小：约 65000\n- 隐藏维度：2560\n- 层数：32\n- 注意力头数：32\n",
+    "a share of its own row": "| Model | Method | Total | Trainable | Share |\n|---|---|---|---|---|\n| FLAN-T5-Base | full | 247,577,856 | 247,577,856 | 100.00% |\n"
+    "| FLAN-T5-Base | LoRA (r=32) | 254,655,744 | 7,077,888 | 2.78% |\n",
+}
+SLIPS = {
+    "the same bytes of the model itself": ("LLaMA-7B has 6.7B parameters.\n- In fp16 the weights take 28 GB.\n", "28 GB"),
+    "sizes of the named model": ("### BERT-base\n- **Architecture**: 6 layers, 12 heads, hidden size 768\n", "6"),
+    "a result whose thousands stand apart": ("Q: 384 × 384 = 147 465\n", "384 × 384 = 147 465"),
+}
+
+
+@pytest.mark.parametrize("text", OF_ANOTHER.values(), ids=OF_ANOTHER)
+def test_what_is_anothers_is_no_slip(text: str) -> None:
+    assert not audit(text, name="note.md").wrong
+
+
+@pytest.mark.parametrize(("text", "slip"), SLIPS.values(), ids=SLIPS)
+def test_slips_are_still_found(text: str, slip: str) -> None:
+    assert [claim.text for claim in audit(text, name="note.md").wrong] == [slip]
