@@ -34,7 +34,7 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
-    if _is_another_sources(text, claim) or is_of_a_count_above(scene, index, claim) or _OF_A_HEAD.match(text, claim.end):
+    if _is_another_sources(text, claim) or is_of_a_count_above(scene, index, claim) or _is_of_a_head(text, claim):
         return True
     if _is_made_up(scene, index):
         return True
@@ -44,6 +44,12 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return False  # a row, a formula or a line of code is no sentence; a named model is what its own sentence is about
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
+
+
+def _is_of_a_head(text: str, claim: Claim) -> bool:
+    """Tell whether a width is said to be a head's, and divides the model's: ``hidden_dim=128 (per head)``."""
+    value, right = int(claim.value or 0), int(claim.expected or 0)
+    return value > 1 and right > value and right % value == 0 and _OF_A_HEAD.match(text, claim.end) is not None
 
 
 def _is_made_up(scene: Scene, index: int) -> bool:
