@@ -178,6 +178,9 @@ FIELD_GAP = 60
 TOKENIZER_SHORT = 20
 """The part of a table's rows, one of so many, by which a tokenizer may have fewer words: 50,257 of phi-2's 51,200."""
 
+ADDED_TOKENS = 2
+"""Tokens that people add to a vocabulary: ``32,001`` of Llama's 32,000 holds one for padding."""
+
 # ratios
 SHARE_STEPS = 1
 """Units of the last place that a share may be off: some are cut and not rounded."""
@@ -229,3 +232,7 @@ RELATED_ROWS = 2
 """Rows in which one column must follow from others before it is said to."""
 RELATED_DIGITS = 3
 """Digits that a figure of such a row must show: ``3B`` is the sum of ``1B`` and ``2B`` by chance."""
+
+# agreed_sentences
+AGREED_BLOCK = 3
+"""Kinds of sizes of a section that must be the model's before one that is not is wrong, where its own sentence has no two of them."""

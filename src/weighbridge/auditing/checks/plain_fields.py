@@ -19,7 +19,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.plain_sizes import NAME, PlainSize, read_plain_sizes
-from weighbridge.auditing.thresholds import TOKENIZER_SHORT
+from weighbridge.auditing.thresholds import ADDED_TOKENS, TOKENIZER_SHORT
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
@@ -168,8 +168,10 @@ def _right_value(model: ModelValue, word: str, values: frozenset[int]) -> int:
 
 
 def is_fair_vocabulary(entries: int, rows: int) -> bool:
-    """Tell whether a number of words is that of a tokenizer, whose table has rows to spare, or one that is rounded."""
+    """Tell whether a number of words is that of a tokenizer, whose table has rows to spare or got some more, or one that is rounded."""
     near = abs(entries - rows) * TOKENIZER_SHORT <= rows
+    if 0 < entries - rows <= ADDED_TOKENS:
+        return True
     if is_padded(entries, rows) or is_padded(rows, entries) or (near and entries % 1000 == 0):
         return True
     return near and entries < rows and not is_slip(str(entries), str(rows))

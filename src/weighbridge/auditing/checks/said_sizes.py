@@ -50,7 +50,7 @@ def passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
             groups = {}
         if index in tabled or "|" in line.text:
             continue
-        for size in _sizes_said(line.text) if _DIGIT.search(line.text) else ():
+        for size in sizes_said(line.text) if _DIGIT.search(line.text) else ():
             found = topic(scene, index, size.first)
             mention = found.mention if found is not None else _mention_of_given_model(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
@@ -61,7 +61,7 @@ def passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
     yield from groups.values()
 
 
-def _sizes_said(text: str) -> list[DescribedSize]:
+def sizes_said(text: str) -> list[DescribedSize]:
     """Return the sizes that a line says in running text, and those it lists as settings, each number once."""
     found = {size.start: size for size in find_described_sizes(text)}
     for field in read_fields(text) if len(text) <= LONGEST else ():

@@ -44,6 +44,10 @@ _MORE = {
     "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
     "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
     "q 头": "heads", "kv 头": "kv_heads", "q头": "heads", "kv头": "kv_heads", "查询头": "heads", "键值头": "kv_heads", "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
+    **dict.fromkeys(("feed-forward inner dimension", "feed-forward inner size", "feedforward inner dimension", "inner dimension", "inner size", "feed-forward intermediate size", "feed-forward intermediate dimension", "feedforward dimension", "feedforward size", "feed-forward hidden dimension", "feed-forward filter size", "inner feed-forward dimension", "inner-layer dimensionality", "feed-forward dimensionality"), "mlp"),
+    **dict.fromkeys(("dkv", "d_kv", "d_v", "per-head dimension", "heads of dim", "heads, each with a dimension", "heads, each with dimension", "heads each of dimension", "heads each with a dimension", "each head in the model has a dimension", "each head has a dimension", "each attention head has a dimension", "each head has dimension"), "head_dim"),
+    **dict.fromkeys(("embedding matrix has a size", "embedding table has a size", "vocabulary with", "vocabulary contains", "vocab size [", "vocabulary size ["), "vocab"),
+    **dict.fromkeys(("hidden dimensionality", "embedding dimensionality", "hidden state dimension", "hidden layers being", "representation obtained from it", "output dimension", "embedding length", "residual width", "representation size", "hidden representation size"), "hidden"),
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {
@@ -60,18 +64,19 @@ _LABEL = patterns.pattern(as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
 _AFTER_LABEL = patterns.pattern(
     r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE
 )
-_ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
+_ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local|repeating|repeated|speciali[sz]ed|available)[ -]+)*"
 _COUNTED = (
-    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?(?:heads?|groups)\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
+    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value(?: \(kv\))?)[- ]?(?:attention )?(?:heads?|groups)\b|[- ]query groups\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
     ("positions", r"[- ]positions\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
-    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)"),
+    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠维大尺神宽]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b|编码器|解码器)"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
-    ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
+    ("mlp", r"\sfor (?:the )?(?:feed-?forward|ffn|mlp)(?: (?:projections?|networks?|layers?|blocks?|dimension))?\b|[- ](?:feed-?forward|ffn|mlp|intermediate) (?:dimensions?|size|units)\b"),
+    ("hidden", r"\swide\b|[- ](?:d )?(?:embedding|hidden|model) (?:dim(?:ensions?)?|size)\b|\sfor (?:the )?embedding vectors\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = patterns.pattern("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))

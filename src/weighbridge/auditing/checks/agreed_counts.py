@@ -1,0 +1,183 @@
+"""Counts of a whole model in sentences whose other numbers settle which model they are about: one that is not its own is wrong, however far off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
+from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
+from weighbridge.auditing.checks.fields import LONGEST
+from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.said_sizes import sizes_said
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_subjects import is_own_size, sentence_bounds, subject_of_sentence
+from weighbridge.auditing.checks.settle import is_near, settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.totals import is_active, is_count, is_hedged, is_operand
+from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+
+class _Count(NamedTuple):
+    """A count with the model that its sentence is about, whether that names the model in front, and what it counts."""
+
+    token: Token
+    subject: Subject
+    named: bool
+    what: str
+    before: str
+    after: str
+    start: int
+    stop: int
+
+
+_RIGHT = frozenset(("exact", "rounded", "convention", "note"))
+
+
+def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Check counts that nobody judged; one is wrong where two other numbers of its sentence or section are its model's.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+        claims: What is judged so far.
+    """
+    taken = {(one.line, one.start) for one in claims if one.verdict != "unsettled"}
+    right: dict[int, list[Claim]] = {}
+    for one in claims:
+        if one.verdict in _RIGHT and one.kind in ("total", "configuration"):
+            right.setdefault(one.line, []).append(one)
+    for statement in scene.numbered:
+        for index, token in scene.figures_of(statement):
+            line = scene.lines[token.line]
+            if not token.unit or token.line in tabled or len(line.text) > LONGEST or not is_count(token) or is_operand(statement, index):
+                continue
+            count = _read(scene, token) if (line.number, line.at[token.start]) not in taken else None
+            if count is not None:
+                yield from _judge(scene, count, right)
+
+
+def _read(scene: Scene, token: Token) -> _Count | None:
+    text, mentions = scene.lines[token.line].text, scene.mentions.get(token.line, ())
+    if any(m.column <= token.start < m.end for m in mentions):
+        return None
+    if not (_NOUN.match(text, token.end) or _LABEL.search(text, max(0, token.start - _REACH), token.start)):
+        return None
+    start, stop = sentence_bounds(scene, token.line, token.start)
+    mention, named = subject_of_sentence(scene, token.line, start, stop, token.start)
+    subject = of_mention(scene, mention, firm=True) if mention is not None else None
+    if subject is None or not subject.firm or subject.models[0].description is None:
+        return None
+    before = _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[start : token.start]))[-1]
+    after = _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[token.end : stop]))[0]
+    what = (
+        "non_embedding"
+        if _WITHOUT.search(f"{before} {after}")
+        else "active"
+        if is_active(text[start : token.start], text[token.end : stop])
+        else "total"
+    )
+    return _Count(token, subject, named, what, before, after, start, stop)
+
+
+_REACH = 48
+_NOUN = pattern(
+    r"\s?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:total|active|activated)\b(?! (?:tokens?|users?))",
+    re.IGNORECASE,
+)
+_LABEL = pattern(
+    r"(?:(?:number of (?:parameters|params)|parameter count|parameters|params)(?: (?:in|of|for) [\w.\- ]{2,32})?)[*_`]*\s?(?:[:：|=(]|is|of|are){1,2}\s?(?:about|around|approximately|roughly|only|a total of)?\s?[*_`~≈]*\s?$",
+    re.IGNORECASE,
+)
+"""What stands behind a count of parameters, or before it."""
+_CLAUSE = pattern(r"[,;:()（）|]|\b(?:and|but|while|with|whereas|which|that|despite|although|though|of which)\b|—")
+_FAMILY_WORDS = pattern(r"(?:sparse )?mixture[- ]of[- ]experts?|\bmoe\b", re.IGNORECASE)
+_WITHOUT = pattern(r"non[- ]?embed|(?:without|excluding) (?:the )?embed|\bbackbone\b", re.IGNORECASE)
+_OF_ANOTHER = pattern(
+    r"layers?|heads?\b|expert|embedding|attention|vocab|adapter|lora|trainable|extra|addition|\bmore\b|fewer|\bless\b|\bthan\b|\beach\b|every|sav|reduc|memory|tokens?\b(?! during)|\bdata|gpu|"
+    r"compar|\bvs\b|versus|\blike\b|similar|teacher|student|encoder|decoder|vision|image|audio|text|generator|discriminator|up to|\bover\b|exceed|nearly|almost|between|\bfrom\b|range|\bto\b|"
+    r"[–-]\s?$|frozen|freez|updat|quantiz|\bnot\b|half|third|quarter|%|\btimes\b|\d[\d.]*x\b|\d×|distill|prun|version|variant|sizes?\b|models?\s+(?:of|with|at)|smaller|larger|bigger|class\b|learn|optimi[sz]|projection|matri[cx]|\btables?\b|block|query|\bkeys?\b|value|norm|mlp|ffn|feed|weights?\b|\bsame\b|equivalent|\bas an?\b|compute\b|\bcost|\bspeed|\bruns?\b|steps?|\bper (?!token)",
+    re.IGNORECASE,
+)
+"""Words in a count's own clause by which it counts a part, or another model's parameters."""
+
+
+def _judge(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]) -> Iterator[Claim]:
+    token, subject = count.token, count.subject
+    text = scene.lines[token.line].text
+    found = settle(token, subject.models, count.what, hedged=is_hedged(text[: token.start]), whole=True)
+    if found is not None:
+        yield total_claim(scene, token, found.verdict, found.expected, found.reason)
+        return
+    if not _is_agreed(scene, count, right) or is_near(token, subject.models, count.what) or is_of_their_own(scene, token.line):
+        return
+    clause = f"{count.before} {_OF_ACTIVE.sub(' ', count.after) if count.what == 'active' else count.after}"
+    plain = _PLAIN.sub(" ", clause.replace(text[max(0, token.start) : token.end], " "))
+    if _OF_ANOTHER.search(plain) or ANOTHER.search(plain) or SUPPOSED.search(text, count.start, count.stop):
+        return
+    if ANOTHER.search(text, count.start, token.start) or (
+        not count.named and (_NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end))
+    ):
+        return
+    others = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
+    sisters = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(others))
+    if any(settle(token, one.models, count.what, whole=True) is not None for one in sisters if one is not None):
+        return
+    yield from report_wrong_count(scene, token, subject, count.what, sure=True)
+
+
+_MOST_SISTERS = 12
+_PLAIN = pattern(r"\b(?:only|about|around|approximately|roughly|total|large|language|model|transformer)\b", re.IGNORECASE)
+_NEW = pattern(r"\W*(?:an?|some|any|most|many|other|another|these|those|such)\s", re.IGNORECASE)
+"""The beginning of a sentence about other models."""
+_OF_ACTIVE = pattern(
+    r"\b(?:activated|active|used)?\s?(?:for|per|on|during)?\s?(?:each |every |a )?(?:token|inference|forward pass)s?\b", re.IGNORECASE
+)
+
+
+def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]) -> bool:
+    """Tell whether two other numbers about a count are its model's, one of them in its sentence unless that names the model; or the name stands right before."""
+    line = scene.lines[count.token.line]
+    inside = [
+        one
+        for one in right.get(line.number, ())
+        if one.end <= len(line.raw) and count.start <= _column(scene, count.token.line, one.start) < count.stop
+    ]
+    near = [one for number in range(line.number - _LINES, line.number + _LINES + 1) for one in right.get(number, ())]
+    said = [size for size in sizes_said(line.text) if count.start <= size.start < count.stop]
+    if any(not is_own_size(count.subject.models, size) for size in said if size.word not in ("positions", "types", "vocab")):
+        return False
+    kinds = {size.word for size in said} | {one.kind for one in inside if one.kind == "total"}
+    if len(kinds) >= AGREED_FIELDS or (bool(kinds) and count.named):
+        return True
+    said_so = _LABEL.search(line.text, max(0, count.token.start - _REACH), count.token.start) or _HAS.search(
+        line.text, 0, count.token.start
+    )
+    only = said_so is not None and _is_the_only(scene, count.subject.name)
+    return only or (count.named and len({one.text for one in near}) >= AGREED_FIELDS)
+
+
+_HAS = pattern(
+    r"\b(?:has|have|contains?|comprises?|features?|with|featuring|of)\s(?:about |around |approximately |roughly |only |just |a total of |some )*[*_`~≈]*$",
+    re.IGNORECASE,
+)
+
+
+def _is_the_only(scene: Scene, name: str) -> bool:
+    """Tell whether a text names one model, or families that it is of, and no other."""
+    mentions = (m for found in scene.mentions.values() for m in found)
+    return all((m.kind == MODEL and m.name == name) or (m.kind == FAMILY and name in m.names) for m in mentions)
+
+
+_LINES = 12
+
+
+def _column(scene: Scene, line: int, at: int) -> int:
+    """Return where a place of a line as it was written stands in the line as it is read."""
+    places = scene.lines[line].at
+    return next((index for index, place in enumerate(places) if place >= at), len(places))

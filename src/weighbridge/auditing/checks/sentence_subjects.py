@@ -1,0 +1,149 @@
+"""Sentences of running text with the sizes that they say, each with the one model that its words, or those before it, name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.count_subjects import of_mention
+from weighbridge.auditing.checks.field_values import main_values, values_of
+from weighbridge.auditing.checks.fields import LONGEST
+from weighbridge.auditing.checks.names import UNKNOWN, Mention
+from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
+from weighbridge.auditing.checks.said_sizes import sizes_said
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.topics import SENTENCE, is_size_of, widths_of
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.described_sizes import DescribedSize
+from weighbridge.auditing.thresholds import LISTED_REACH
+from weighbridge.presets.aliases import MODEL
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+
+class Sentence(NamedTuple):
+    """A sentence with sizes, the model that it is about, and where the name ends if it stands in front of them."""
+
+    line: int
+    start: int
+    stop: int
+    sizes: tuple[DescribedSize, ...]
+    name: str
+    models: tuple[ModelValue, ...]
+    behind: int | None
+
+    @property
+    def named(self) -> bool:
+        """Whether the sentence names its model in front of its sizes."""
+        return self.behind is not None
+
+    def own(self) -> set[str]:
+        """Return the kinds of the sizes that are the model's."""
+        return {size.word for size in self.sizes if is_own_size(self.models, size)}
+
+    def others(self) -> list[DescribedSize]:
+        """Return the sizes that are none of the model's, whatever they are called."""
+        return [size for size in self.sizes if not is_own_size(self.models, size) and not _is_any(self.models, size)]
+
+
+def sections(scene: Scene, tabled: Collection[int]) -> Iterator[list[Sentence]]:
+    """Group the sentences between two headings."""
+    section: list[Sentence] = []
+    for index, line in enumerate(scene.lines):
+        if line.heading:
+            yield section
+            section = []
+        if index in tabled or len(line.text) > LONGEST or not _DIGIT.search(line.text):
+            continue
+        sizes = _sizes_of(scene, index)
+        if sizes:
+            section += _sentences(scene, index, sizes)
+    yield section
+
+
+def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
+    """Return the sizes of a line, in words and in letters: ``XLM-R Base (L = 12, H = 768, A = 12)``."""
+    found = {size.start: size for size in sizes_said(scene.lines[index].text)}
+    for size in scene.stated_index.on.get(index, ()):
+        first, last = (size.label, size.token) if size.label.start < size.token.start else (size.token, size.label)
+        if size.label.line == index and not size.listed and len(size.label.text) == 1:
+            found.setdefault(
+                size.token.start, DescribedSize(size.word, size.value, size.token.start, size.token.end, first.start, last.end)
+            )
+    return [found[start] for start in sorted(found)]
+
+
+def _sentences(scene: Scene, index: int, sizes: Sequence[DescribedSize]) -> Iterator[Sentence]:
+    start = 0
+    for stop in (*_ends(scene, index), len(scene.lines[index].text)):
+        inside = tuple(size for size in sizes if start <= size.first and size.last <= stop)
+        if inside:
+            mention, named = subject_of_sentence(scene, index, start, stop, inside[0].first)
+            subject = of_mention(scene, mention, firm=True) if mention is not None else None
+            models = tuple(m for m in subject.models if m.description is not None) if subject is not None else ()
+            if models and mention is not None and mention.name:
+                yield Sentence(index, start, stop, inside, mention.name, models, mention.end if named else None)
+        start = stop
+
+
+def _ends(scene: Scene, index: int) -> list[int]:
+    """Return where the sentences and cells of a line end."""
+    text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
+    found = (m.end() for m in (*SENTENCE.finditer(text), *_CELL.finditer(text)))
+    return sorted(end for end in found if not any(m.column < end <= m.end for m in mentions))
+
+
+def sentence_bounds(scene: Scene, index: int, column: int) -> tuple[int, int]:
+    """Return where the sentence or cell of a place begins and ends."""
+    ends = _ends(scene, index)
+    return max((end for end in ends if end <= column), default=0), min(
+        (end for end in ends if end > column), default=len(scene.lines[index].text)
+    )
+
+
+def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: int) -> tuple[Mention | None, bool]:
+    """Return the model that a sentence is about: the one it names, or the one that the text before it names last."""
+    mentions = scene.mentions.get(index, ())
+    inside = [m for m in mentions if start <= m.column < stop]
+    if inside:
+        one = len({m.name for m in inside if m.kind == MODEL}) == 1 and all(m.kind != UNKNOWN for m in inside)
+        model = next((m for m in inside if m.kind == MODEL), None)
+        return (model if one else None), model is not None and model.end <= first
+    earlier = [m for m in mentions if m.column < start]
+    for above in (index, *range(index - 1, max(-1, index - 1 - LISTED_REACH), -1)):
+        named = earlier if above == index else scene.mentions.get(above, ())
+        models = [m for m in named if m.kind == MODEL and not _BACKGROUND.search(scene.lines[above].text, 0, m.column)]
+        if models:
+            return (models[0] if len({m.name for m in models}) == 1 or not models[0].column else None), False
+        if any(m.kind == UNKNOWN for m in named) and scene.lines[above].heading:
+            return None, False
+    return None, False
+
+
+_BACKGROUND = pattern(
+    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|in contrast to|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
+    re.IGNORECASE,
+)
+"""Before a model that is only brought in beside the one at hand."""
+_DIGIT = pattern(r"\d")
+_CELL = pattern(r"\|")
+
+
+def is_own_size(models: Sequence[ModelValue], size: DescribedSize) -> bool:
+    """Tell whether a number is the size of that name of one of the models, or a tokenizer's number of words."""
+    return any(size.value in widths_of(model, size.word) or _is_vocabulary(model, size) for model in models)
+
+
+def _is_any(models: Sequence[ModelValue], size: DescribedSize) -> bool:
+    words = WIDTHS if size.word in WIDTHS else (size.word,)
+    return is_size_of(models, size) or any(size.value in values_of(model, word) for model in models for word in words)
+
+
+WIDTHS = ("hidden", "mlp", "head_dim", "width")
+
+
+def _is_vocabulary(model: ModelValue, size: DescribedSize) -> bool:
+    rows = main_values(model).get("vocab")
+    return size.word == "vocab" and rows is not None and is_fair_vocabulary(size.value, rows)

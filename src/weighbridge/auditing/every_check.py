@@ -1,0 +1,199 @@
+"""Every check of a text, in its order: what one has judged, the later ones leave."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from weighbridge.auditing.checks import (
+    adapters,
+    agreed_settings,
+    arithmetic,
+    breakdowns,
+    bytes_said,
+    changed_sizes,
+    changes,
+    chinese_owners,
+    closed_families,
+    column_sums,
+    comments,
+    comparisons,
+    components,
+    configuration,
+    dtypes,
+    elsewhere,
+    fields,
+    formulas,
+    identities,
+    inline_steps,
+    layer_summaries,
+    list_sums,
+    listed_sizes,
+    listed_totals,
+    matrices,
+    memory,
+    mistyped,
+    model_tables,
+    modules,
+    nearby,
+    offers,
+    owned_counts,
+    paired_lists,
+    paired_products,
+    passage_counts,
+    passages,
+    pictures,
+    plain_fields,
+    printed_widths,
+    ratios,
+    results,
+    section_shares,
+    shaped_maps,
+    shares,
+    summaries,
+    table_subjects,
+    tensors,
+    totals,
+    tower_sizes,
+    towers,
+    training_work,
+    work,
+    written_products,
+)
+from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.claims import Claim
+
+
+def judge(
+    scene: Scene,
+    held: Mapping[str, ReferenceCounts],
+    checked: arithmetic.EquationClaims,
+    offered: Sequence[offers.Offer],
+    bound: Sequence[table_subjects.ModelTable],
+    *,
+    firm: bool,
+) -> list[Claim]:
+    """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
+    tabled = frozenset(line for one in bound for line in one.table.lines)
+    lettered = list(formulas.check(scene, held))
+    known = _places(claim for claim in lettered if claim.verdict == "wrong")
+    claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
+    numbers = {scene.lines[index].number for index in tabled}
+    claims += lettered + list(tensors.check(scene))
+    claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers]
+    explained = list(nearby.check(scene))
+    follows = _places(claim for claim in explained if _has_unit(claim))
+    components_held = components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
+    claims += [c for c in components_held if c.verdict != "wrong" or (c.line, c.end) not in follows]
+    claims += model_tables.check(scene, bound)
+    claims += shares.check(scene, held, offered, firm=firm)
+    wrong = _places(claim for claim in claims if claim.verdict == "wrong")
+    sectioned = list(section_shares.check(scene))
+    claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
+    claims += _later_claims(scene, held, checked, tabled, claims, (sectioned, explained))
+    claims += claims_elsewhere(written_products.check(scene, held, offered, firm=firm), claims)
+    return _drop_inner_sizes(list(elsewhere.leave_out(scene, claims, numbers)))
+
+
+def _later_claims(
+    scene: Scene,
+    held: Mapping[str, ReferenceCounts],
+    checked: arithmetic.EquationClaims,
+    tabled: Collection[int],
+    before: Sequence[Claim],
+    found: tuple[Sequence[Claim], Sequence[Claim]],
+) -> list[Claim]:
+    """Return the claims of the checks that leave what is judged already, each in its turn."""
+    (sectioned, explained), claims, taken = found, list(before), _places(before)
+    for later in (
+        towers.check(scene),
+        tower_sizes.check(scene),
+        changes.check(scene, held),
+        adapters.check(scene),
+        ratios.check(scene),
+        breakdowns.check(scene, held),
+        column_sums.check(scene),
+        matrices.check(scene),
+        comments.check(scene),
+        sectioned,
+        summaries.check(scene),
+        layer_summaries.check(scene, held),
+        dtypes.check(scene),
+        paired_lists.check(scene, tabled),
+        listed_sizes.check(scene, tabled),
+        listed_totals.check(scene, tabled),
+        totals.check(scene, tabled),
+        owned_counts.check(scene, tabled),
+        chinese_owners.check(scene, tabled),
+        closed_families.check(scene, tabled),
+        list_sums.check(scene),
+        *(kind.check(scene) for kind in (lettered_bytes, bytes_beside, bytes_of_counts, cache_lengths, nominal_bytes, sentence_bytes)),
+        memory.check(scene),
+        work.check(scene),
+        training_work.check(scene),
+        comparisons.check(scene),
+        results.check(scene),
+        modules.check(scene),
+        printed_widths.check(scene),
+        inline_steps.check(scene),
+        explained,
+        bytes_said.check(scene),
+        plain_fields.check(scene, tabled),
+        fields.check(scene, tabled),
+        paired_products.check(scene),
+        agreed_settings.check(scene, tabled),
+        changed_sizes.check(scene, tabled),
+        shaped_maps.check(scene),
+        pictures.check(scene),
+        passages.check(scene, tabled, claims),
+        passage_counts.check(scene, tabled, claims),
+        identities.check(scene),
+        mistyped.check(scene, held, claims, checked.slips),
+    ):
+        fresh = [claim for claim in later if (claim.line, claim.end) not in taken]
+        taken |= _places(fresh)
+        claims += fresh
+    return claims[len(before) :]
+
+
+_MOST_OF_LINE = 100
+"""Claims of a line that are compared with each other; a line with more is no sentence."""
+
+
+def _drop_inner_sizes(claims: Sequence[Claim]) -> list[Claim]:
+    """Leave out a size whose number stands within another claim of the same verdict: it is said once."""
+    spans: dict[int, list[tuple[int, int, str]]] = {}
+    for one in claims:
+        spans.setdefault(one.line, []).append((one.start, one.end, one.verdict))
+
+    def is_inside(one: Claim) -> bool:
+        if len(spans[one.line]) > _MOST_OF_LINE:
+            return False
+        return any(
+            (start, end) != (one.start, one.end) and start <= one.start and one.end <= end and (one.verdict in ("exact", verdict))
+            for start, end, verdict in spans[one.line]
+        )
+
+    return [one for one in claims if one.kind != "configuration" or one.verdict not in ("exact", "wrong") or not is_inside(one)]
+
+
+def claims_elsewhere(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims about places that none of the others is about."""
+    taken = _places(claims)
+    return list({(claim.line, claim.end): claim for claim in later if (claim.line, claim.end) not in taken}.values())
+
+
+def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that none of the others holds within it."""
+    covered = ClaimSpans(claims)
+    return [claim for claim in claims_elsewhere(later, claims) if not covered.holds(claim.line, claim.start, claim.end)]
+
+
+def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:
+    return {(claim.line, claim.end) for claim in claims}
+
+
+def _has_unit(claim: Claim) -> bool:
+    """Tell whether a figure is rounded: what follows from rounded figures above it is off as they are, and not wrong for it."""
+    return claim.text[-1:].isalpha()

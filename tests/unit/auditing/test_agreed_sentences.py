@@ -1,0 +1,39 @@
+"""Sentences and sections whose other numbers settle the model: the one that is not its own is wrong, and what is said of something else is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import audit
+
+SIZES = (
+    ("DeBERTa-large was trained on 78 GB. Its main elements are {} encoder layers, each with a hidden dimension of 1,024 and an intermediate dimension of 4,096.", "24", "44"),
+    ("# Pythia-160M\n\nPythia-160M is of the size of GPT-Neo 125M.\nIt employs a stack of 12 layers with a model dimension of {} and 12 attention heads.", "768", "786"),
+    ("XLM-R comes in two sizes: XLM-R Base (L = 12, H = 768, A = {}, 270M params).", "12", "17"),
+    ("Card | Value\n---|---\nName | Pythia-160M\nArchitecture | {} layers, 768 dimension, 12 attention heads", "12", "15"),
+    ("Mistral 7B uses {} KV heads for 32 query heads.", "8", "7"),
+    ("GPT-J-6B has 28 layers with a model dimension of 4096 and a feedforward dimension of {}; there are 16 heads, each with a dimension of 256.", "16384", "16324"),
+)  # fmt: skip
+COUNTS = (
+    ("DeepSeek-V3 is a powerful Mixture-of-Experts (MoE) model with 671 billion total parameters and {} activated for each token.", "37 billion", "87 billion"),
+    ("# Pythia-160M\n\nParameter Count | {} (85M non-embedding)\nArchitecture | 12 layers, 768 dimension, 12 attention heads", "162M", "862M"),
+    ("XLM-R comes in two sizes: XLM-R Base (L = 12, H = 768, A = 12, {} params).", "270M", "870M"),
+)  # fmt: skip
+TRUE = (
+    "GPT-2 Large has 36 layers and 20 attention heads; a distilled version with 12 layers keeps 1280 dimensions.",
+    "BERT-base has 12 layers, 768 hidden units and 12 heads; we freeze the first 8 layers.",
+    "Llama-2-7B has 32 layers, 32 heads and 4096 dimensions, and its vocabulary grows to 32,001 tokens with one for padding.",
+    "Mixtral 8x7B has 8 experts and 32 layers, and costs as much as a 14 billion parameter model.",
+    "BERT-base has 12 layers, 768 hidden units and 12 heads; LoRA trains 0.3M parameters of it, a third of 0.9M parameters in all.",
+)
+
+
+@pytest.mark.parametrize(("text", "right", "slip"), [*SIZES, *COUNTS])
+def test_the_one_number_that_is_not_the_models_is_wrong(text: str, right: str, slip: str) -> None:
+    assert audit(text.format(right)).wrong == ()
+    assert [claim.text for claim in audit(text.format(slip)).wrong] in ([slip], [f"A = {slip}"], [f"model dimension of {slip}"])
+
+
+@pytest.mark.parametrize("text", TRUE)
+def test_what_is_said_of_something_else_is_no_alarm(text: str) -> None:
+    assert audit(text).wrong == ()
