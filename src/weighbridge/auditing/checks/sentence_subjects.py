@@ -72,7 +72,12 @@ def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
             found.setdefault(
                 size.token.start, DescribedSize(size.word, size.value, size.token.start, size.token.end, first.start, last.end)
             )
-    return [found[start] for start in sorted(found)]
+    numbered = _HEADING_NUMBER.match(scene.lines[index].text)
+    return [found[start] for start in sorted(found) if numbered is None or start >= numbered.end()]
+
+
+_HEADING_NUMBER = pattern(r"\s*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
+"""The number of a heading: ``3 Layers``."""
 
 
 def _sentences(scene: Scene, index: int, sizes: Sequence[DescribedSize]) -> Iterator[Sentence]:
