@@ -30,10 +30,17 @@ OF_ANOTHER = {
     "**题目：如果要设计一个 3B 的模型，怎么选？**\n- 词表大小：约 65000\n- 隐藏维度：2560\n- 层数：32\n- 注意力头数：32\n",
     "a share of its own row": "| Model | Method | Total | Trainable | Share |\n|---|---|---|---|---|\n| FLAN-T5-Base | full | 247,577,856 | 247,577,856 | 100.00% |\n"
     "| FLAN-T5-Base | LoRA (r=32) | 254,655,744 | 7,077,888 | 2.78% |\n",
+    "sizes of another model put into letters": "Mistral-7B fits, but for Ministral `head_dim = hidden_size / num_heads = 3072 / 32 = 96`.\n",
+    "terms with their bytes in parentheses": "weights(2+4) + gradients(2+4) + Adam states(4+4) = 20 bytes\n",
+    "what a count has shrunk from": "Sharing brings ALBERT-base from 110M down to 12M.\n\n跨层共享把 ALBERT-base 的参数量从 110M 压到 12M。\n",
+    "another's column": "Qwen3-0.6B\n\n| Constant | Kernel | Model | |\n|---|---|---|---|\n| NUM_HEADS | 32 | 16 | change it |\n\n1024 / 16 = 64\n",
+    "a factor whose thousands stand apart": "- Embedding: 100 278 × 4096 = 410 738 688\n- head: another 100 278 × 4096 = 821 MB\n",
+    "labelled terms of a sum": "(Attention: 4d² + FFN: 8d² = 12d² per layer)\n\nq [4096 × 4096] + o [4096 × 4096] = 2 × 4096²\n",
 }
 SLIPS = {
     "the same bytes of the model itself": ("LLaMA-7B has 6.7B parameters.\n- In fp16 the weights take 28 GB.\n", "28 GB"),
     "sizes of the named model": ("### BERT-base\n- **Architecture**: 6 layers, 12 heads, hidden size 768\n", "6"),
+    "a size put into letters with a slip": ("BERT-base: H / A = 786 / 12 = 65.5\n", "H / A = 786 / 12 = 65.5"),
     "a result whose thousands stand apart": ("Q: 384 × 384 = 147 465\n", "384 × 384 = 147 465"),
 }
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.checks.equation_readings import Equation
-from weighbridge.auditing.checks.readings import is_label, precision, too_much
+from weighbridge.auditing.checks.readings import is_at_others, is_label, precision, too_much
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.equations import Chain, Side
@@ -206,7 +206,12 @@ class _ChainJudge(Equation):
         first = formulas[0]
         others = [v for i, v in enumerate(self.values) if v is not None and i != first]
         agree = len(others) > 1 and len(set(others)) == 1
-        if len(formulas) > 1 and agree and self.values[first] not in others and not self._is_of_sizes(first):
+        if (
+            len(formulas) > 1
+            and agree
+            and self.values[first] not in others
+            and (not self._is_of_sizes(first) or is_at_others(self.chain, first, self.sizes))
+        ):
             return formulas[1]
         return first
 

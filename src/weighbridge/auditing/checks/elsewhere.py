@@ -36,7 +36,7 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     if _is_another_sources(text, claim) or is_of_a_count_above(scene, index, claim) or _is_of_a_head(text, claim):
         return True
-    if _is_made_up(scene, index):
+    if _is_made_up(scene, index) or _is_what_was(text, claim) or _is_in_another_column(text, claim):
         return True
     start, _ = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
@@ -50,6 +50,29 @@ def _is_of_a_head(text: str, claim: Claim) -> bool:
     """Tell whether a width is said to be a head's, and divides the model's: ``hidden_dim=128 (per head)``."""
     value, right = int(claim.value or 0), int(claim.expected or 0)
     return value > 1 and right > value and right % value == 0 and _OF_A_HEAD.match(text, claim.end) is not None
+
+
+def _is_what_was(text: str, claim: Claim) -> bool:
+    """Tell whether a number is what something has shrunk or grown from: ``brings ALBERT-base from 110M down to 12M``."""
+    return claim.kind == "total" and _FROM.search(text, 0, claim.start) is not None and _DOWN_TO.match(text, claim.end) is not None
+
+
+_FROM = patterns.pattern(r"(?:\bfrom|从|由)\s?[~≈约]?\s?$", re.IGNORECASE)
+_DOWN_TO = patterns.pattern(
+    r"\s?(?:param(?:eter)?s?|个?参数)?[,，]?\s?(?:→|->|(?:down |up )?to\b|(?:直接|大幅|骤)?(?:压缩?|降低?|减少?|缩减?|提升|增加?|扩大?|涨|变)[到至为成]?)",
+    re.IGNORECASE,
+)
+"""Around the first of two numbers between which a change goes."""
+
+
+def _is_in_another_column(text: str, claim: Claim) -> bool:
+    """Tell whether another cell of a row has the right size: one column is then of something else, ``| NUM_HEADS | 32 | 16 | change it |``."""
+    cells = [cell.strip("*` ").replace(",", "") for cell in text.split("|")]
+    return claim.kind == "configuration" and len(cells) > _CELLS and str(claim.expected) in cells and str(claim.value) in cells
+
+
+_CELLS = 4
+"""Pieces of a row of a name and two numbers."""
 
 
 def _is_made_up(scene: Scene, index: int) -> bool:

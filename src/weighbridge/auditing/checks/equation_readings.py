@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.readings import (
     FACTORS,
+    LEAST_SIZE,
     RANGES,
+    as_one_fraction,
     is_asked,
     is_list,
     is_of_a_change,
@@ -26,7 +28,7 @@ from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import because
 from weighbridge.auditing.text.equations import Chain, Side
-from weighbridge.auditing.text.expressions import Binary, Term
+from weighbridge.auditing.text.expressions import Term
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, scales, significant_digits, value_bounds
 from weighbridge.auditing.text.size_words import BYTES
@@ -34,10 +36,6 @@ from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
 
 _HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
-
-
-_LEAST_SIZE = 4
-"""A smaller number put into a formula is a factor, and no size that tells which model it is of."""
 
 
 class Equation:
@@ -91,7 +89,7 @@ class Equation:
                 used = {
                     int(t.value)
                     for t in self.numbers_in(other)
-                    if t.value is not None and _LEAST_SIZE <= t.value < 10**6 and t.value.denominator == 1
+                    if t.value is not None and LEAST_SIZE <= t.value < 10**6 and t.value.denominator == 1
                 }
                 own = {int(t.value) for t in self.numbers_in(side) if t.value is not None and t.value.denominator == 1}
                 used -= own
@@ -241,22 +239,9 @@ class Equation:
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
                 if raised and value(raise_last_digits(side.term, raised), likeliest_value, self.sizes) == said:
                     return True
-            if _as_one_fraction(side.term, self.sizes) == said:
+            if as_one_fraction(side.term, self.sizes) == said:
                 return True
             listed = without_item(self.chain.tokens, side.start)
             if listed is not None and value(side.term, listed, self.sizes) == said:
                 return True
         return False
-
-
-def _as_one_fraction(term: Term, sizes: Mapping[str, int]) -> Fraction | None:
-    """Return what a product is when all factors behind its stroke are below it: ``224x224/16x16``."""
-    behind = []
-    while isinstance(term, Binary) and term.operation == "*":
-        behind.append(term.right)
-        term = term.left
-    if not behind or not isinstance(term, Binary) or term.operation != "/":
-        return None
-    for factor in behind:
-        term = Binary("/", term, factor)
-    return value(term, likeliest_value, sizes)

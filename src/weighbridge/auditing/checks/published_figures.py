@@ -14,7 +14,7 @@ _ALSO = {
     "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large": ("1550M",), "whisper-large-v2": ("1550M",), "whisper-large-v3": ("1550M",),
     "flan-t5-small": ("80M",), "albert-xxlarge-v1": ("233M",), "albert-xxlarge-v2": ("233M",), "deberta-base": ("134M", "140M"),
     "deberta-large": ("350M", "390M"), "deberta-v3-base": ("86M",), "deberta-v3-large": ("304M",), "deberta-v3-small": ("44M",),
-    "deberta-v3-xsmall": ("22M",), "mdeberta-v3-base": ("86M",), "bert-base-multilingual-cased": ("172M",),
+    "deberta-v3-xsmall": ("22M",), "mdeberta-v3-base": ("86M",), "embeddinggemma-300m": ("308M",), "bert-base-multilingual-cased": ("172M",),
     "vit-large-patch16-224": ("307M",), "vit-large-patch16-384": ("307M",),
     "vit-large-patch32-384": ("307M",), "beit-large-patch16-224": ("307M",), "sam-vit-huge": ("636M",), "sam-vit-base": ("91M",), "sam-vit-large": ("308M",),
     "deepseek-v3": ("685B",), "deepseek-r1": ("685B",), "vit-huge-patch14-224-in21k": ("632M",), "gpt-j-6b": ("6,053,381,344",), "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",),

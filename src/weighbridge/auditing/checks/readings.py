@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.claims import Reason, because, format_number
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain
@@ -14,7 +15,7 @@ from weighbridge.auditing.text.expressions import Binary, Negative, Term
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, write_like
 from weighbridge.auditing.text.size_words import BYTES
-from weighbridge.auditing.text.values import numbers
+from weighbridge.auditing.text.values import names, numbers, value
 from weighbridge.core.messages import mark
 
 
@@ -139,3 +140,30 @@ def precision(term: Term) -> tuple[bool, int]:
     """Rank a lone figure by how exactly it is written."""
     assert isinstance(term, Token)
     return (not term.unit and not term.places, len(term.text))
+
+
+def as_one_fraction(term: Term, sizes: Mapping[str, int]) -> Fraction | None:
+    """Return what a product is when all factors behind its stroke are below it: ``224x224/16x16``."""
+    behind = []
+    while isinstance(term, Binary) and term.operation == "*":
+        behind.append(term.right)
+        term = term.left
+    if not behind or not isinstance(term, Binary) or term.operation != "/":
+        return None
+    for factor in behind:
+        term = Binary("/", term, factor)
+    return value(term, likeliest_value, sizes)
+
+
+def is_at_others(chain: Chain, place: int, sizes: Mapping[str, int]) -> bool:
+    """Tell whether numbers are put for a side's letters that are not the model's, nor slips of them: ``H / A = 3072 / 32`` of another model."""
+    first, second = chain.sides[place].term, chain.sides[place + 1].term
+    meant = {str(sizes[name]) for name in names(first) if name in sizes}
+    own = {token.value for token in numbers(first)}
+    put = [token.value for token in numbers(second) if token.value is not None and token.value >= LEAST_SIZE and not token.unit]
+    strange = (value for value in put if value not in own and not any(str(value) == one or is_slip(str(value), one) for one in meant))
+    return bool(meant) and any(strange)
+
+
+LEAST_SIZE = 4
+"""A smaller number put into a formula is a factor, and no size that tells which model it is of."""

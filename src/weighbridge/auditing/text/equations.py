@@ -72,6 +72,8 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
         return True  # ``18rh / 12h^2`` is no h^2
     if statement[start].kind == "num" and statement[start].text.startswith("00"):
         return True
+    if _is_labelled_term(statement, floor, start) or _is_rest_of_number(statement, start):
+        return True
     if (start > floor and statement[start - 1].text in ("…", "⋯")) or (
         start - 1 > floor and statement[start - 1].text == statement[start - 2].text == "."
     ):
@@ -79,6 +81,29 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
     if start > floor and statement[start].kind == "(" and statement[start - 1].kind == "num" and not statement[start - 1].unit:
         return True  # ``12 (H^2 + H)`` may be a product
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
+
+
+def _is_labelled_term(statement: Sequence[Token], floor: int, start: int) -> bool:
+    """Tell whether a label stands before a formula and a sign of addition before that: ``weights(2+4) + states(4+4) = 14`` has terms of which only the last can be read."""
+    place = start - 1
+    while place > floor and start - place < _LABEL and (statement[place].kind in ("word", "name") or statement[place].text == ":"):
+        place -= 1
+    return floor < place < start - 1 and statement[place].text == "+" and statement[place].line == statement[start].line
+
+
+_LABEL = 5
+"""Tokens of a label at most."""
+
+
+def _is_rest_of_number(statement: Sequence[Token], start: int) -> bool:
+    """Tell whether a formula begins with the last three digits of a number, the others set apart by a space: ``100 278 × 4,096``."""
+    first, before = statement[start], statement[start - 1] if start else None
+    if before is None or before.kind != "num" or before.unit or before.places or before.line != first.line or len(before.text) > _GROUP:
+        return False
+    return first.kind == "num" and len(first.text) == _GROUP and first.start - before.end == 1
+
+
+_GROUP = 3
 
 
 def _is_of_code(statement: Sequence[Token], floor: int, sides: Sequence[Side]) -> bool:
