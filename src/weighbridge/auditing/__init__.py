@@ -25,7 +25,6 @@ An alarm is a proof: *wrong* is said only when a claim was read whole, its model
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import (
     agreed_counts,
@@ -47,6 +46,7 @@ from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
 from weighbridge.auditing.every_check import claims_beside, claims_elsewhere, judge
 from weighbridge.auditing.text.reading import read_lines
 from weighbridge.auditing.text.tokens import forget
+from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

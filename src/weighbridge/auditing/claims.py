@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
 
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import Say
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 KINDS = ("arithmetic", "symbolic", "component", "configuration", "total", "share")
 VERDICTS = ("exact", "convention", "rounded", "wrong", "carried", "note", "unsettled")

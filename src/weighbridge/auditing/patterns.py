@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from collections.abc import Callable
 
 
 class _Pattern:
     """A regular expression that is not compiled yet; once it is, its methods stand in the instance."""
 
-    def __init__(self, text: str, flags: int) -> None:
+    def __init__(self, text: str | Callable[[], str], flags: int) -> None:
         self._text = text
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
-        compiled = re.compile(self._text, self._flags)
+        compiled = re.compile(self._text if isinstance(self._text, str) else self._text(), self._flags)
         vars(self).update({method: getattr(compiled, method) for method in _METHODS})
         return getattr(compiled, name)
 
@@ -22,10 +22,10 @@ class _Pattern:
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn", "pattern", "flags", "groups", "groupindex")
 
 
-def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a regular expression that is compiled when it is first used, by any thread.
+def pattern(text: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
+    """Return a regular expression that is compiled, and written if a function writes it, when it is first used, by any thread.
 
     >>> pattern("[0-9]+").findall("12 layers, 768 hidden")
     ['12', '768']
     """
-    return cast("re.Pattern[str]", _Pattern(text, flags))
+    return _Pattern(text, flags)  # type: ignore[return-value]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from weighbridge.config.bind import alias_value, find_sub_config, without_aliases
 from weighbridge.config.fields import AtInit, Config, Field
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.formula import Symbol
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def symbols(

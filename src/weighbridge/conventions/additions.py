@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isqrt
-from typing import NamedTuple
 
 from weighbridge.conventions.atoms import Atom, Parts
 from weighbridge.conventions.pieces import Piece
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 LABELS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 19, 20, 21, 28, 35, 37, 80, 81, 90, 91, 92, 100, 101, 150, 151, 171, 200, 365, 397, 400, 527, 600,

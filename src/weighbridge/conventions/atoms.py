@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.part_titles import role_name

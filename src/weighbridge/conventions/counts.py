@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally_of
@@ -11,6 +10,7 @@ from weighbridge.conventions.atoms import Atom, Parts, parts_of
 from weighbridge.conventions.loading import loading_of
 from weighbridge.conventions.omissions import TABLES
 from weighbridge.conventions.views import count_classes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
 from weighbridge.presets import preset

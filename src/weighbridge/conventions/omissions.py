@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from weighbridge.conventions.atoms import Atom, Parts
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 TABLES = ("word", "position", "type", "embedding")

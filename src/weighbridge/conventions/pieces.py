@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Piece(NamedTuple):

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.views import View, coarse_part, views
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import Say, mark
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.conventions.loading import untied_heads
 from weighbridge.conventions.transformers_4_57 import older_tree, untie
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Part
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import count, tally
 from weighbridge.config.bind import bind
@@ -27,6 +26,7 @@ from weighbridge.conventions.pipelines import companions
 from weighbridge.conventions.published_otherwise import held_beside
 from weighbridge.conventions.quantized_counts import quantizer_change, quantizer_name, stated_quantizer
 from weighbridge.conventions.states import states
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import round_up

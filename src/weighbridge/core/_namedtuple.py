@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
+    from typing import final as final
 else:
     from _collections import _tuplegetter
     from sys import intern
@@ -88,3 +89,7 @@ else:
             return made
 
     NamedTuple = type.__new__(_Maker, "NamedTuple", (), {"__doc__": "Base of frozen records; write fields as annotations."})
+
+    def final(made):
+        """Say to type checkers that nothing is derived from a class."""
+        return made

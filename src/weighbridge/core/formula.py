@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple, final
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity, Size, UndecidedError, exact, product
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from typing import TypeAlias
 
 Coefficient: TypeAlias = "int | Fraction"
 

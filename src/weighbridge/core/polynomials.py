@@ -7,13 +7,14 @@ the exact quotient), coefficients are exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, final
 
+from weighbridge.core._namedtuple import TYPE_CHECKING, final
 from weighbridge.core.formula import Expression, Floor, Number, Product, Quotient, Sum, Symbol, as_expression, letters, times, total
 from weighbridge.core.sizes import Size
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from typing import TypeAlias
 
 Coefficient: TypeAlias = "int | Fraction"
 Atom: TypeAlias = "Symbol | Opaque"

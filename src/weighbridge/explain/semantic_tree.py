@@ -7,8 +7,8 @@ what derivations are divided by and what counting conventions leave out.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.formula import Expression, Number, Product, Symbol, letters, times, total
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Size, product

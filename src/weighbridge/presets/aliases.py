@@ -13,6 +13,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets import Preset, preset, presets, short_names, typed_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 MODEL, FAMILY = "model", "family"
@@ -230,14 +231,15 @@ def _make_table() -> dict[str, Meaning]:
 
     found: dict[str, Meaning] = {}
     families: dict[str, list[str]] = {}
-    for name in preset_configs():
-        pieces = runs(name)
+    is_size, all_runs = re.compile(_SIZE).fullmatch, re.compile(_RUN).findall
+    spelled = {name: all_runs(name.lower()) for name in preset_configs()}
+    for name, pieces in spelled.items():
         found[join_runs(pieces)] = Meaning(MODEL, (name,))
-        place = next((i for i, piece in enumerate(pieces) if i and re.fullmatch(_SIZE, piece, re.IGNORECASE)), None)
+        place = next((i for i, piece in enumerate(pieces) if i and is_size(piece)), None)
         if place:
             families.setdefault(join_runs(pieces[:place]), []).append(name)
     types = {join_runs(runs(str(config.get("model_type", "")))) for config in preset_configs().values()}
-    for key, short in _shorten(preset_configs()).items():
+    for key, short in _shorten(spelled).items():
         found.setdefault(key, Meaning(FAMILY if key in types else MODEL, tuple(short)))  # ``data2vec-text`` names a type, and no size
     for line in _WRITTEN.strip().splitlines():
         written, _, meant = line.partition(" = ")
@@ -251,19 +253,22 @@ def _make_table() -> dict[str, Meaning]:
     known = list(presets())
     for entry, typed in [(entry, typed_names(entry)) for entry in known] + [(entry, short_names(entry)) for entry in known]:
         for written in (name for name in typed if name != entry.hub):
-            pieces = runs(written)
-            if not re.fullmatch(f"{_SIZE}|intermediate", pieces[0], re.IGNORECASE):  # funnel-transformer/large is no name alone
+            pieces = spelled[written] if written in spelled else all_runs(written.lower())
+            if pieces[0] != "intermediate" and not is_size(pieces[0]):  # funnel-transformer/large is no name alone
                 found.setdefault(join_runs(pieces), Meaning(MODEL, (entry.name,)))
     return found
 
 
-def _shorten(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the presets by their names with some words left out, each once."""
+def _shorten(spelled: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the presets by their names, given with their runs, with some words left out, each once."""
     found: dict[str, list[str]] = {}
-    for name in names:
-        pieces = runs(name)
-        shorter = ([piece for piece in pieces if piece not in dropped] for dropped in _DROPPED)
-        for key in dict.fromkeys(join_runs(rest) for rest in shorter if 1 < len(rest) < len(pieces)):
+    all_dropped = {word for dropped in _DROPPED for word in dropped}
+    for name, pieces in spelled.items():
+        own = all_dropped.intersection(pieces)  # few names have any
+        shorter = (
+            ([piece for piece in pieces if piece not in dropped] for dropped in _DROPPED if not own.isdisjoint(dropped)) if own else ()
+        )
+        for key in dict.fromkeys(join_runs(rest) for rest in shorter if len(rest) > 1):
             found.setdefault(key, []).append(name)
     return found
 

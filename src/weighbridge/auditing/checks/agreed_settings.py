@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
@@ -19,6 +18,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.settings import COUNTS, Setting
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, LEAST_SET_COUNT, MOST_MEMBERS, SETTING_GAP
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 

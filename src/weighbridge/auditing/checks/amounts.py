@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
@@ -17,6 +16,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 PER_TOKEN = pattern(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.checks.equation_readings import Equation
 from weighbridge.auditing.checks.readings import is_at_others, is_label, precision, too_much
@@ -16,7 +15,11 @@ from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, signif
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import names, value
 from weighbridge.auditing.thresholds import EXACT_DIGITS, NEAR_BY_SIGN
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 
 class Slip(NamedTuple):

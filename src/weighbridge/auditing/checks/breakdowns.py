@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
@@ -15,6 +14,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.thresholds import LEAST_SUMS
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _COUNT = re.compile(r"[\s*`~|]*(?P<number>\d{1,3}(?:,\d{3})+|\d{1,15})[\s*`|]*")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.column_kinds import column_heads, kind_of
@@ -17,6 +16,7 @@ from weighbridge.auditing.text.size_words import BYTES, COUNTING, UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import BESIDE_LINES, FILE_DIGITS, FILES_FAR, FILES_NEAR, SURE_ROWS
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _FILE = patterns.pattern(r"file size|(?:checkpoint|weights?|download) size|size \((?:MB|GB)\)|文件大小|权重大小", re.IGNORECASE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.amounts import PER_TOKEN, write_bytes
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -15,6 +14,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _LENGTH = pattern(

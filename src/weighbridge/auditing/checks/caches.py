@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
@@ -15,6 +14,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.rounding import significant_digits, whole
 from weighbridge.auditing.thresholds import CACHE_FAR, MOST_READINGS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
@@ -24,6 +23,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import FAMILY_FAR
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY
 

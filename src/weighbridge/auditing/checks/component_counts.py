@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell
 from weighbridge.auditing.claims import Reason, because
 from weighbridge.auditing.text.polynomial_terms import symbol
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Coefficient, Monomial, Polynomial
 

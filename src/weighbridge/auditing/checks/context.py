@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.family_members import by_counts, by_sizes, is_about_another, majority_sizes, resolve_families
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
@@ -27,6 +26,7 @@ from weighbridge.auditing.text.statements import statements
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.blueprints import model_type_of
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load

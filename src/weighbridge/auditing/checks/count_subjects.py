@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
@@ -14,6 +13,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import opens_with_another, sentence_of
 from weighbridge.auditing.thresholds import FAMILY_REACH, LEFTOVER, LISTED, NAME_REACH
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.own_counts import list_named_counts
 from weighbridge.auditing.claims import Reason, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.thresholds import HEDGED, PUBLISHED_FAR
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.conventions.atoms import parts_of
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.tree import list_rows
 from weighbridge.presets.windows import published_lengths
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
@@ -19,6 +18,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY, MODEL
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.formula_equality import degree, substitute, value_at
 from weighbridge.auditing.checks.scene import Scene
@@ -16,6 +15,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.polynomial_terms import polynomial
 from weighbridge.auditing.text.size_words import SYMBOLS
 from weighbridge.auditing.text.values import names
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.polynomials import Atom, Polynomial
 
 _SAME = pattern(

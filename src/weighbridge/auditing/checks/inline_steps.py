@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import component_numbers
@@ -17,6 +16,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import SLIP_APART, SUM_DIGITS
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _EACH = pattern(

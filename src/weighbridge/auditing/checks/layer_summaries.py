@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Line, Reason, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _HEAD = pattern(r"\bLayer \(type\b.*?(?P<column>\bParam #)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.count_subjects import Subject
@@ -16,6 +15,7 @@ from weighbridge.auditing.text.items import Item
 from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tokens import tokens
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Listed(NamedTuple):

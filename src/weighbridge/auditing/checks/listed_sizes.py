@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, kind_of
@@ -27,6 +26,7 @@ from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, runs
 
 if TYPE_CHECKING:

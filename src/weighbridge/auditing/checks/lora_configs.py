@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.adapters.source import adapters_of
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from weighbridge.value import ModelValue
 
 _OPENS = pattern(r"\bLora[Cc]onfig\s*\(")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from weighbridge.auditing.claims import Reason, because
 from weighbridge.auditing.thresholds import AGREED_SIZES
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import preset_configs
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KEYS = {
     "vocab": ("vocab_size", "n_vocab"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing.text.polynomial_terms import with_our_symbols
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.polynomials import ONE, Polynomial, polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.explain.semantic_tree import HEADS, Leaf

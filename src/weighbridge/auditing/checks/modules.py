@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.main_model import sizes_of
 from weighbridge.auditing.checks.own_counts import preset_model
@@ -15,6 +14,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import LEAST_MODULES, SMALLEST_WIDTH, SURE_MODULES
 from weighbridge.blueprints import model_type_of
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
 from weighbridge.presets.aliases import preset_configs

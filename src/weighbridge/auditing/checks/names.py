@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL, Meaning, table
 
 UNKNOWN = "unknown"
@@ -73,7 +73,7 @@ def find_mentions(text: str) -> Iterator[Mention]:
     yield from _mentions(text)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 15)
 def _mentions(text: str) -> tuple[Mention, ...]:
     """Return the models that a line or a cell names; several checks ask, and tables name a model many times."""
     found = tuple(_read_names(text))

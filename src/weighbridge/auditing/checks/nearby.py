@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from math import lcm
 
 from weighbridge.auditing.checks.results import is_slip
@@ -34,8 +34,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         for token in found:
             yield from _restated_bytes(scene, token, found)
         if len(found) == 1:
-            above = _figures_above(figures, place)
-            judged = _sum(scene, found[0], above) or _product(scene, found[0], above)
+            judged = _sum(scene, found[0], figures, place) or _product(scene, found[0], figures, place)
             if judged is not None:
                 yield judged
     yield from _shares(scene, figures)
@@ -64,32 +63,35 @@ def _bounds(token: Token) -> tuple[Fraction, Fraction]:
     return value_bounds(token, scales(token)[0] if token.unit else Fraction(1))
 
 
-def _sum(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
+def _sum(scene: Scene, token: Token, figures: Sequence[Sequence[Token]], place: int) -> Claim | None:
     """Explain a total by the numbers above it: a run of two and more that ends right above, or any two or three of them."""
     text = scene.lines[token.line].text
-    alike = [other for other in above if (other.unit in BYTES) == (token.unit in BYTES)]
     if not _TOTAL.search(text[: token.start]) or significant_digits(token) < SUM_DIGITS:
         return None
-    low, high = _bounds(token)
-    runs = [tuple(alike[-length:]) for length in range(2, len(alike) + 1)]
+    alike = [other for other in _figures_above(figures, place) if (other.unit in BYTES) == (token.unit in BYTES)]
+    (_, low, high), *bounded = _whole_bounds([token, *alike])
+    runs = [tuple(bounded[-length:]) for length in range(2, len(bounded) + 1)]
     exact = significant_digits(token) >= CERTAIN_DIGITS
-    groups = [*runs, *(group for size in (2, 3) for group in combinations(alike, size))] if exact else runs
+    groups = chain(runs, combinations(bounded, 2), combinations(bounded, 3)) if exact else runs
     for group in groups:
-        least, most = (sum(ends, Fraction(0)) for ends in zip(*map(_bounds, group), strict=True))
+        least = most = 0
+        for _, lower, upper in group:
+            least += lower
+            most += upper
         if least <= high and low <= most and not (most - least) * 10 > high:
             reason = because(mark("the sum of {count} numbers above"), count=len(group))
             return _claim(scene, token, "arithmetic", "exact" if low == high == least == most else "rounded", reason)
     return None
 
 
-def _product(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
+def _product(scene: Scene, token: Token, figures: Sequence[Sequence[Token]], place: int) -> Claim | None:
     """Explain ``32 layers: 6.46 B`` by one of the numbers above, that many times."""
     before = scene.lines[token.line].text[: token.start]
     match = _TIMES.search(before.replace(",", ""))
     if match is None or significant_digits(token) < SUM_DIGITS:
         return None
     times, (low, high) = int(match[1]), _bounds(token)
-    for other in reversed(above) if times > 1 else ():
+    for other in reversed(_figures_above(figures, place)) if times > 1 else ():
         least, most = _bounds(other)
         if (other.unit in BYTES) == (token.unit in BYTES) and least * times <= high and low <= most * times:
             return _claim(scene, token, "arithmetic", "rounded", because(mark("{times} times the number above"), times=times))

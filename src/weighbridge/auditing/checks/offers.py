@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.names import strip_names
 from weighbridge.auditing.checks.scene import Scene
@@ -17,6 +16,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.sections import sections
 from weighbridge.auditing.text.values import names, numbers, value
+from weighbridge.core._namedtuple import NamedTuple
 
 _FILLERS = pattern(
     r"参数量|参数个数|参数总量|参数总数|总参数量|总参数|参数|数量|个数|总量|总计|共有|共|有|的|为|是|约|大约|层|部分|模块|合计|得到|得|即|量|个|网络|机制|"
@@ -63,6 +63,7 @@ def offers(scene: Scene) -> Iterator[Offer]:
         by_statement.setdefault(id(chain.tokens), []).append(chain)
     sized = {(s.token.line, s.token.start) for s in scene.stated}
     for statement in scene.statements:
+        counted = scene.figures_of(statement)
         taken: set[int] = set()
         for chain in by_statement.get(id(statement), []):
             taken |= set(range(chain.start, chain.end))
@@ -70,7 +71,8 @@ def offers(scene: Scene) -> Iterator[Offer]:
             stated = found is not None and found.figure is not None and (found.figure.line, found.figure.start) in sized
             if found is not None and not stated:  # ``V = 50257`` states a size, and counts nothing
                 yield found
-        yield from _lone_numbers(scene, statement, taken, sized, about)
+        if counted:
+            yield from _lone_numbers(scene, statement, taken, sized, about)
 
 
 def _of_chain(scene: Scene, statement: Sequence[Token], chain: Chain, about: Sequence[str | None]) -> Offer | None:
@@ -101,9 +103,9 @@ def _lone_numbers(
     if any(token.kind == "shape" for token in statement):
         return
     for index, token in enumerate(statement):
-        if index in taken or any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
+        if token.kind not in ("num", "(") or index in taken or scene.is_in_name(token):
             continue  # ``8x7B`` in a name is no product
-        parsed = parse(statement, index, len(statement)) if token.kind in ("num", "(") else None
+        parsed = parse(statement, index, len(statement))
         if parsed is not None and not isinstance(parsed.term, Token):
             taken |= set(range(index, parsed.end))
             found = None if parsed.dangling else _formula(scene, statement, index, parsed, about)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.auditing.thresholds import PLAIN_COST
 from weighbridge.conventions.atoms import ROUTERS, parts_of
 from weighbridge.conventions.counts import class_counts, counts
 from weighbridge.conventions.rules import Conventions, conventions
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.load import load
 

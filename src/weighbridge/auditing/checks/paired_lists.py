@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, kind_of
@@ -19,6 +18,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tokens import tokens
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL, member
 
 _PAIRED = pattern(r"\brespectively\b|\bin that order\b|分别|依次", re.IGNORECASE)

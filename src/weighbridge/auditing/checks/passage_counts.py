@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.cut_figures import Judgement
@@ -24,6 +23,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.core._namedtuple import NamedTuple
 
 _RIGHT = frozenset(("exact", "rounded", "convention", "note"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import main_values, values_of
@@ -20,6 +19,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
     pass
@@ -38,6 +38,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         claims: What is judged so far: a count that is right is evidence, as a size is.
     """
     counted = {claim.line for claim in claims if claim.kind in ("total", "component") and claim.verdict in _RIGHT}
+    totals = {(claim.line, claim.start) for claim in claims if claim.kind == "total" and claim.verdict in _RIGHT}
     found = list(passages(scene, tabled))
     of_model: dict[str | None, list[SaidSize]] = {}
     for passage in found:
@@ -53,7 +54,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         enough = (
             len(kinds - {others[0].size.word}) >= AGREED_FIELDS
             or _is_alone(others[0], of_model[passage[0].mention.name])
-            or _is_behind_count(scene, others[0], claims)
+            or _is_behind_count(scene, others[0], totals)
             or is_said_in_both(others[0], passage)
         )
         if enough and _is_sure(scene, others[0], passage, kinds):
@@ -68,12 +69,12 @@ def _is_alone(other: SaidSize, of_model: Sequence[SaidSize]) -> bool:
     return len(kinds) > AGREED_FIELDS and all(said is other or said.own or is_size_of(said.models, said.size) for said in of_model)
 
 
-def _is_behind_count(scene: Scene, said: SaidSize, claims: Sequence[Claim]) -> bool:
+def _is_behind_count(scene: Scene, said: SaidSize, totals: Collection[tuple[int, int]]) -> bool:
     """Tell whether a size goes on from its model's right count: ``Llama 2 7B has 6.74B parameters: 32 layers``."""
     line = scene.lines[said.line]
     count = _COUNT_BEFORE.search(line.text, max(0, said.size.first - _LEAD * 2), said.size.first)
-    place = (line.number, line.at[count.start()]) if count is not None and _LIST_GOES_ON.match(line.text, said.size.end) else None
-    return any(claim.kind == "total" and claim.verdict in _RIGHT and (claim.line, claim.start) == place for claim in claims)
+    goes_on = count is not None and _LIST_GOES_ON.match(line.text, said.size.end) is not None
+    return count is not None and goes_on and (line.number, line.at[count.start()]) in totals
 
 
 _COUNT_BEFORE = pattern(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import of_mention
@@ -18,6 +17,7 @@ from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import THOUSANDS_FAR
+from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

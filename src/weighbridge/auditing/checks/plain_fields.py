@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import is_padded, main_values, values_of
@@ -20,6 +19,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.plain_sizes import NAME, PlainSize, read_plain_sizes
 from weighbridge.auditing.thresholds import ADDED_TOKENS, TOKENIZER_SHORT
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:

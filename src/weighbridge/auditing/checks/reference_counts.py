@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.auditing.checks.component_counts import ComponentCount, keep_distinct, list_components
 from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell, list_cells
 from weighbridge.auditing.claims import OmittedCount
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.polynomials import Polynomial
 from weighbridge.explain.semantic_tree import leaves_of, pair
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-@dataclass(frozen=True, eq=False)
-class ReferenceCounts:
+class _Components(NamedTuple):
     """A model's components and the counts of its classes.
 
     Attributes:
@@ -49,6 +47,13 @@ class ReferenceCounts:
     numbers: frozenset[Fraction]
     tensors: frozenset[int]
     model: ModelValue
+
+
+class ReferenceCounts(_Components):
+    """What texts speak of in a model; each is itself, and equal to no other."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     @cached_property
     def classes(self) -> dict[str, int]:

@@ -51,7 +51,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 
 def _lone_number(scene: Scene, statement: Sequence[Token]) -> Token | None:
-    figures = [token for token in statement if token.kind == "num" and token.unit != "%"]
+    figures = [token for _, token in scene.figures_of(statement) if token.unit != "%"]
     if (
         len(figures) != 1
         or figures[0].value is None
@@ -67,8 +67,8 @@ def _lone_number(scene: Scene, statement: Sequence[Token]) -> Token | None:
 
 def _expression(scene: Scene, statement: Sequence[Token]) -> list[Fraction]:
     """Return what the last expression of a line without an equals sign may come to, with the times its words say."""
-    if any(token.kind == "rel" for token in statement):
-        return []
+    if len(scene.figures_of(statement)) < 2 or any(token.kind == "rel" for token in statement):
+        return []  # an expression has two numbers
     text = scene.lines[statement[0].line].text
     index, found = 0, None
     while index < len(statement):

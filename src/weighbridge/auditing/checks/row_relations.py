@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.covered import ClaimSpans
@@ -21,6 +20,7 @@ from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import RELATED_DIGITS, RELATED_ROWS
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _WIDEST = 12

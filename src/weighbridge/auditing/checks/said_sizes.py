@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values
@@ -17,6 +16,7 @@ from weighbridge.auditing.checks.topics import topic, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import HEADING_NUMBER, DescribedSize, find_described_sizes
 from weighbridge.auditing.text.field_words import read_fields
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:

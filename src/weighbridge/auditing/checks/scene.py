@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.field_values import has_one_key
 from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
@@ -17,6 +16,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.tables import Table
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -112,6 +112,17 @@ class Scene(NamedTuple):
     def chains_of(self, statement: Sequence[Token]) -> Sequence[Chain]:
         """Return the equations of a statement."""
         return self.by_statement.get(id(statement), ())
+
+    def is_in_name(self, token: Token) -> bool:
+        """Tell whether a token is part of a model's name."""
+        named = self.mentions.get(token.line)
+        return bool(named) and any(mention.column <= token.start < mention.end for mention in named or ())
+
+    def statement_at(self, line: int) -> Sequence[Token]:
+        """Return the statement that a line is part of, or none."""
+        place = bisect_right(self.statements, line, key=lambda one: one[0].line)
+        found = self.statements[place - 1] if place else ()
+        return found if found and found[-1].line >= line else ()
 
     def figures_of(self, statement: Sequence[Token]) -> Sequence[tuple[int, Token]]:
         """Return the numbers of a statement, each with its place in it."""

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil, floor
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
@@ -20,6 +19,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import APPORTIONED
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 LEAST, MOST_ODD = 4, Fraction(3, 10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.amounts import write_bytes
@@ -15,6 +14,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PACKED_FAR
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _FIGURE = patterns.pattern(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.count_subjects import Subject
@@ -21,6 +20,7 @@ from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import write_like
 from weighbridge.auditing.text.settings import COUNTS, Setting
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
-from typing import TYPE_CHECKING, TypeAlias
 
 from weighbridge.auditing.checks.cut_figures import Judgement, cut_or_rounded_up
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, plain_conventions_of, tied_tables
@@ -21,10 +20,13 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, value_bounds
 from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUNDED_DIGITS
 from weighbridge.conventions.omissions import SCOPES
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.presets import preset
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from weighbridge.conventions.rules import Convention
     from weighbridge.value import ModelValue
 
@@ -60,7 +62,7 @@ _Figure: TypeAlias = tuple[str, str, tuple[int, int] | None, str, int]
 """A number without its place: kind, text, value, unit, digits after the point."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 14)
 def _settle(figure: _Figure, models: tuple[ModelValue, ...], what: str, *, hedged: bool, whole: bool) -> Judgement | None:
     """Settle a figure wherever it stands: tables and lists say the same ones again and again."""
     kind, text, value, unit, places = figure

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.modules import find_meant_shape, is_mistyped, shapes_by_module
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -13,6 +12,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import LEAST_MODULES
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import is_padded
@@ -18,6 +17,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES, TOKENIZER_SHORT
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import MODEL
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values, is_padded, main_values
@@ -13,6 +12,7 @@ from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import TOKENIZER_SHORT
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

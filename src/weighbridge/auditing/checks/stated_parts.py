@@ -80,25 +80,20 @@ def _judge(scene: Scene, held: Mapping[str, ReferenceCounts], token: Token) -> I
     name = _component(scene, token)
     if own is None or model is None or name is None or not own.components.get(name) or not _is_sure(scene, token, context or ""):
         return
+    slipped = next((choice for choice in own.components[name] if _is_slip_of(token, choice.number)), None)
+    if slipped is None:
+        return  # as with nearly every figure: no reading of it need be tried
     layers = words_of(model).get("layers", 1)
     counts = [number * times for number in own.numbers | own.tensors for times in (1, layers)]
     number = likeliest_value(token) or Fraction(0)
     if any(fit(token, count) for count in counts) or settle(token, (model,)) is not None or is_whole(model, int(number)):
         return
-    for choice in own.components[name]:
-        if _is_slip_of(token, choice.number):
-            shown = write_like(token, choice.number)
-            direction = (
-                mark("should be {right} ({number} too high)") if number > choice.number else mark("should be {right} ({number} too low)")
-            )
-            reason = because(direction, right=shown, number=write_like(token, abs(number - choice.number)))
-            reason += (
-                because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=choice.number)
-                + choice.convention
-            )
-            facts = {"value": whole(number), "expected": whole(choice.number), "difference": whole(number - choice.number)}
-            yield claim(scene.lines, token, token, "component", "wrong", **facts, reason=reason)
-            return
+    right = slipped.number
+    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    reason = because(direction, right=write_like(token, right), number=write_like(token, abs(number - right)))
+    reason += because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=right) + slipped.convention
+    facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right)}
+    yield claim(scene.lines, token, token, "component", "wrong", **facts, reason=reason)
 
 
 def _component(scene: Scene, token: Token) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TypeAlias
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS
@@ -22,7 +21,11 @@ from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
 """A row, one of its cells, what that holds, its model, and the head of its column."""

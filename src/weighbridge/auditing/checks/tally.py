@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
 
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
@@ -29,7 +28,11 @@ from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.tables import Row, Table
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _MEMORY = pattern(
     r"memory|cache|weights|gradient|optimizer|optimiser|activation|checkpoint|model size|fp16|fp32|bf16|int8|int4|显存|内存|缓存|梯度|优化器|激活|权重|精度",

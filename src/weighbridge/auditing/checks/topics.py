@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import is_base, pronoun_subject
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
@@ -14,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:

@@ -172,10 +172,8 @@ def _is_computed(scene: Scene, token: Token) -> bool:
     """Tell whether a figure says again what its own line has worked out: ``64 * 4096 * ... = 18.4e9, so it has 184 亿``."""
     if not token.unit or "=" not in scene.lines[token.line].text[: token.start]:
         return False
-    statements = (statement for statement in scene.statements if statement and statement[0].line <= token.line <= statement[-1].line)
-    results = (
-        value(chain.sides[-1].term, likeliest_value, {}) for one in statements for chain in scene.chains_of(one) if len(chain.sides) > 1
-    )
+    chains = scene.chains_of(scene.statement_at(token.line))
+    results = (value(chain.sides[-1].term, likeliest_value, {}) for chain in chains if len(chain.sides) > 1)
     return any(result is not None and fit(token, result) is not None for result in results)
 
 

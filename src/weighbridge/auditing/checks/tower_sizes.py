@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.field_values import sizes_of_part
@@ -19,6 +18,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.text.settings import read_settings
 from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.results import is_slip
@@ -18,6 +17,7 @@ from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, write_like
 from weighbridge.auditing.thresholds import SAME_COUNT
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import product
 from weighbridge.core.tree import list_rows

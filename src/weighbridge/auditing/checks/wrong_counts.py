@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.own_counts import is_hand_count, list_named_counts, own_count, tied_tables
@@ -16,6 +15,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
 from weighbridge.auditing.thresholds import ACTIVE_NEAR, LARGE_MODEL, LARGE_NEAR, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
+from weighbridge.core._namedtuple import NamedTuple
 
 _PHRASES = {
     "word": r"(?:word|token|input|vocabulary|vocab)[ _-]?(?:emb?edd?ings?)(?: table| matrix| layer)?|embed_tokens|\bwte\b|词嵌入|词向量(?!的?(?:维度|大小))|输入嵌入|token ?嵌入|词表嵌入|词嵌入层",
@@ -71,7 +71,7 @@ class ComponentMention(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def find_components(text: str) -> tuple[ComponentMention, ...]:
     """Return the components named in a text, the longest name at each place.
 
@@ -97,7 +97,7 @@ def find_components(text: str) -> tuple[ComponentMention, ...]:
     return tuple(kept)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def subject(text: str) -> tuple[str | None, bool]:
     """Return the one component a label speaks of, and whether nothing in it leaves doubt.
 

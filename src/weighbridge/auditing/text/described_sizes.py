@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.phrases import as_trie, lower_case
 from weighbridge.auditing.text.size_words import LOOSE
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class DescribedSize(NamedTuple):
@@ -59,7 +59,7 @@ _OWN_WORDS = {
     **_MORE,
 }
 """Names of a size that stand in front of its number."""
-_LABEL = patterns.pattern(as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
+_LABEL = patterns.pattern(lambda: as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
 """In lower case."""
 _AFTER_LABEL = patterns.pattern(
     r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE
@@ -108,7 +108,7 @@ def find_described_sizes(text: str) -> Iterator[DescribedSize]:
     yield from _sizes_of(text)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     """Return the sizes of a line, which several checks ask for."""
     if len(text) > _LONGEST or not any(map(str.isdigit, text)):

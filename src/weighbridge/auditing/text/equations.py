@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import ParsedTerm, Term, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.values import is_lone, names
+from weighbridge.core._namedtuple import NamedTuple
 
 _FARTHEST = 120
 """Tokens that the left side of an equation may begin before its sign."""

@@ -7,9 +7,12 @@ text can make it hang.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _DEEPEST = 40
 LARGEST = 10**60

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.size_words import SIZES
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Field(NamedTuple):
@@ -113,7 +113,7 @@ def read_fields(text: str) -> Iterator[Field]:
     yield from _fields_of(text)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def _fields_of(text: str) -> tuple[Field, ...]:
     """Return the sizes of a line, which several checks ask for."""
     if not any(map(str.isdigit, text)):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.size_words import LETTERS
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Item(NamedTuple):

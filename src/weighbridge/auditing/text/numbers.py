@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact, whole_number
 from weighbridge.auditing.text.size_words import POSSIBLE, UNITS, size_at
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Token(NamedTuple):
@@ -83,7 +84,7 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
         dotted = written.count(".") > 1
         digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
         places = len(digits.partition(".")[2])
-        value = Fraction(digits) if places else _whole(int(digits.rstrip(".")))
+        value = Exact(digits) if places else _whole(int(digits.rstrip(".")))
     power = _POWER.match(text, end) if text[end : end + 1] in ("e", "E") else None
     if power:
         value, end = value * Fraction(10) ** int(power.group(1)), power.end()
@@ -96,7 +97,7 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
     return _with_unit(text, token)
 
 
-_whole = lru_cache(maxsize=4096)(Fraction)
+_whole = lru_cache(maxsize=4096)(whole_number)
 """A whole number as a fraction: the same few sizes stand in every formula of a text."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from typing import NamedTuple
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class PageLine(NamedTuple):

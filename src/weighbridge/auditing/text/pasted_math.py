@@ -8,9 +8,8 @@ since only it still knows that ``7682`` was a square.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import NamedTuple
 
 SIGNS = {
     "times": "×", "cdot": "·", "ast": "*", "div": "÷", "approx": "≈", "to": "→", "rightarrow": "→", "sim": "∼", "le": "≤", "leq": "≤",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class PlainSize(NamedTuple):

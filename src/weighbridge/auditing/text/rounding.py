@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.claims import Reason, because
+from weighbridge.auditing.text.exact import Exact, whole_number
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES, UNITS
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 
@@ -24,8 +25,8 @@ def scales(token: Token) -> tuple[Fraction, ...]:
     return _SCALES.get(token.unit, _ONE)
 
 
-_ONE = (Fraction(1),)
-_SCALES = {unit: tuple(Fraction(scale) for scale in scales) for unit, scales in UNITS.items()} | {"%": (Fraction(1, 100),)}
+_ONE = (whole_number(1),)
+_SCALES = {unit: tuple(map(Exact, scales)) for unit, scales in UNITS.items()} | {"%": (Fraction(1, 100),)}
 
 
 def likeliest_value(token: Token) -> Fraction | None:
@@ -34,7 +35,7 @@ def likeliest_value(token: Token) -> Fraction | None:
         return token.value
     scale = scales(token)[0]
     if token.value.denominator == scale.denominator == 1:
-        return Fraction(token.value.numerator * scale.numerator)
+        return whole_number(token.value.numerator * scale.numerator)
     return token.value * scale
 
 
@@ -192,7 +193,7 @@ def value_bounds(token: Token, scale: Fraction) -> tuple[Fraction, Fraction]:
         value.denominator * top,
     )  # over one denominator: each figure is asked for often
     below = 2 * value.denominator * scale.denominator * 10**token.places
-    return Fraction(middle - half, below), Fraction(middle + half, below)
+    return Exact(middle - half, below), Exact(middle + half, below)
 
 
 def whole(number: Fraction | None) -> int | Fraction | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import read_fields
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class SeenSize(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.chinese_labels import kind_of_chinese_label
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Setting(NamedTuple):

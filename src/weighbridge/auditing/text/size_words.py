@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import NamedTuple
 
 LETTERS = {"H": "hidden", "V": "vocab", "L": "layers", "A": "heads", "I": "mlp", "S": "positions", "T": "types"}
 """The letters that mean a size when a text does not say otherwise."""

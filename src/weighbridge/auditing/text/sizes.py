@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import SIZES, SYMBOLS
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class StatedSize(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class Cell(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from weighbridge.auditing.text.exact import whole_number
 from weighbridge.auditing.text.expressions import LARGEST, Negative, Term
 from weighbridge.auditing.text.numbers import Token
 
@@ -12,7 +13,7 @@ from weighbridge.auditing.text.numbers import Token
 def value(term: Term, number: Callable[[Token], Fraction | None], sizes: Mapping[str, int]) -> Fraction | None:
     """Evaluate exactly; None if a name has no value, a number is out of bounds, or a divisor is zero."""
     found = _evaluate(term, number, sizes)
-    return Fraction(found) if isinstance(found, int) else found
+    return whole_number(found) if isinstance(found, int) else found
 
 
 def _evaluate(term: Term, number: Callable[[Token], Fraction | None], sizes: Mapping[str, int]) -> int | Fraction | None:
@@ -54,7 +55,7 @@ def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
         result = left ** int(right) if small and left.numerator.bit_length() * int(right) < 400 else None
     elif left.denominator == right.denominator == 1:
         a, b = left.numerator, right.numerator
-        result = Fraction(a + b if operation == "+" else a - b if operation == "-" else a * b)
+        result = whole_number(a + b if operation == "+" else a - b if operation == "-" else a * b)
     else:
         result = left + right if operation == "+" else left - right if operation == "-" else left * right
     return None if result is None or abs(result.numerator) > LARGEST or result.denominator > LARGEST else result
@@ -63,7 +64,11 @@ def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
 def bounds(term: Term, spread: Callable[[Token], tuple[Fraction, Fraction]], sizes: Mapping[str, int]) -> tuple[Fraction, Fraction] | None:
     """Evaluate between the least and the most that the numbers of a term can stand for; None as for :func:`value`."""
     found = _bounds(term, spread, sizes)
-    return None if found is None else (Fraction(found[0]), Fraction(found[1]))
+    return None if found is None else (_exact(found[0]), _exact(found[1]))
+
+
+def _exact(number: int | Fraction) -> Fraction:
+    return whole_number(number) if isinstance(number, int) else number
 
 
 def _bounds(

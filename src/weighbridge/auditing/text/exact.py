@@ -1,0 +1,90 @@
+"""The numbers of a text: fractions that compare as quickly as whole numbers, which nearly all of them are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+class Exact(Fraction):
+    """A fraction whose comparisons ask no registry of number types: every check of a text compares every number of it.
+
+    Sums and products of whole ones stay such; whatever else is computed is a plain fraction of the same value.
+
+    >>> Exact(768) * Exact(3) >= 2304, Exact(1, 2) < Exact(2, 3), Exact(768) == Fraction(768), hash(Exact(768)) == hash(768)
+    (True, True, True, True)
+    """
+
+    __slots__ = ()
+    _numerator: int
+    _denominator: int
+
+    def __lt__(self, other: object) -> bool:
+        if type(other) is int:
+            return self._numerator < other * self._denominator
+        if isinstance(other, Fraction):
+            return self._numerator * other._denominator < other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
+        return Fraction.__lt__(self, other)  # type: ignore[operator]
+
+    def __le__(self, other: object) -> bool:
+        if type(other) is int:
+            return self._numerator <= other * self._denominator
+        if isinstance(other, Fraction):
+            return self._numerator * other._denominator <= other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
+        return Fraction.__le__(self, other)  # type: ignore[operator]
+
+    def __gt__(self, other: object) -> bool:
+        if type(other) is int:
+            return self._numerator > other * self._denominator
+        if isinstance(other, Fraction):
+            return self._numerator * other._denominator > other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
+        return Fraction.__gt__(self, other)  # type: ignore[operator]
+
+    def __ge__(self, other: object) -> bool:
+        if type(other) is int:
+            return self._numerator >= other * self._denominator
+        if isinstance(other, Fraction):
+            return self._numerator * other._denominator >= other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
+        return Fraction.__ge__(self, other)  # type: ignore[operator]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is int:
+            return self._numerator == other and self._denominator == 1
+        if isinstance(other, Fraction):
+            return self._numerator == other._numerator and self._denominator == other._denominator  # type: ignore[attr-defined, no-any-return]
+        return Fraction.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash(self._numerator) if self._denominator == 1 else Fraction.__hash__(self)
+
+    def __add__(self, other: object) -> Fraction:  # type: ignore[override]
+        if type(other) is Exact and self._denominator == 1 == other._denominator:
+            return _make(self._numerator + other._numerator)
+        return Fraction.__add__(self, other)  # type: ignore[operator]
+
+    def __sub__(self, other: object) -> Fraction:  # type: ignore[override]
+        if type(other) is Exact and self._denominator == 1 == other._denominator:
+            return _make(self._numerator - other._numerator)
+        return Fraction.__sub__(self, other)  # type: ignore[operator]
+
+    def __mul__(self, other: object) -> Fraction:  # type: ignore[override]
+        if type(other) is Exact and self._denominator == 1 == other._denominator:
+            return _make(self._numerator * other._numerator)
+        return Fraction.__mul__(self, other)  # type: ignore[operator]
+
+    def __repr__(self) -> str:
+        return f"Fraction({self._numerator}, {self._denominator})"
+
+
+def _make(number: int) -> Exact:
+    made = object.__new__(Exact)
+    made._numerator, made._denominator = number, 1
+    return made
+
+
+def whole_number(number: int) -> Exact:
+    """Return a whole number as a fraction.
+
+    >>> whole_number(768)
+    Fraction(768, 1)
+    """
+    return _make(number)
