@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Exact(Fraction):
     """A fraction whose comparisons ask no registry of number types: every check of a text compares every number of it.
 
-    Sums and products of whole ones stay such; whatever else is computed is a plain fraction of the same value.
+    What is computed with it is a plain fraction, but for sums and products of whole numbers.
 
     >>> Exact(768) * Exact(3) >= 2304, Exact(1, 2) < Exact(2, 3), Exact(768) == Fraction(768), hash(Exact(768)) == hash(768)
     (True, True, True, True)
@@ -18,67 +23,59 @@ class Exact(Fraction):
     _numerator: int
     _denominator: int
 
-    def __lt__(self, other: object) -> bool:
+    def __lt__(self, other: Any) -> bool:
         if type(other) is int:
             return self._numerator < other * self._denominator
-        if isinstance(other, Fraction):
-            return self._numerator * other._denominator < other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
-        return Fraction.__lt__(self, other)  # type: ignore[operator]
+        if isinstance(other, Exact):
+            return self._numerator * other._denominator < other._numerator * self._denominator
+        return Fraction.__lt__(self, other)
 
-    def __le__(self, other: object) -> bool:
+    def __le__(self, other: Any) -> bool:
         if type(other) is int:
             return self._numerator <= other * self._denominator
-        if isinstance(other, Fraction):
-            return self._numerator * other._denominator <= other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
-        return Fraction.__le__(self, other)  # type: ignore[operator]
+        if isinstance(other, Exact):
+            return self._numerator * other._denominator <= other._numerator * self._denominator
+        return Fraction.__le__(self, other)
 
-    def __gt__(self, other: object) -> bool:
+    def __gt__(self, other: Any) -> bool:
         if type(other) is int:
             return self._numerator > other * self._denominator
-        if isinstance(other, Fraction):
-            return self._numerator * other._denominator > other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
-        return Fraction.__gt__(self, other)  # type: ignore[operator]
+        if isinstance(other, Exact):
+            return self._numerator * other._denominator > other._numerator * self._denominator
+        return Fraction.__gt__(self, other)
 
-    def __ge__(self, other: object) -> bool:
+    def __ge__(self, other: Any) -> bool:
         if type(other) is int:
             return self._numerator >= other * self._denominator
-        if isinstance(other, Fraction):
-            return self._numerator * other._denominator >= other._numerator * self._denominator  # type: ignore[attr-defined, no-any-return]
-        return Fraction.__ge__(self, other)  # type: ignore[operator]
+        if isinstance(other, Exact):
+            return self._numerator * other._denominator >= other._numerator * self._denominator
+        return Fraction.__ge__(self, other)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is int:
             return self._numerator == other and self._denominator == 1
-        if isinstance(other, Fraction):
-            return self._numerator == other._numerator and self._denominator == other._denominator  # type: ignore[attr-defined, no-any-return]
+        if isinstance(other, Exact):
+            return self._numerator == other._numerator and self._denominator == other._denominator
         return Fraction.__eq__(self, other)
 
     def __hash__(self) -> int:
         return hash(self._numerator) if self._denominator == 1 else Fraction.__hash__(self)
 
-    def __add__(self, other: object) -> Fraction:  # type: ignore[override]
-        if type(other) is Exact and self._denominator == 1 == other._denominator:
-            return _make(self._numerator + other._numerator)
-        return Fraction.__add__(self, other)  # type: ignore[operator]
+    def __bool__(self) -> bool:
+        return self._numerator != 0
 
-    def __sub__(self, other: object) -> Fraction:  # type: ignore[override]
+    def __add__(self, other: Any) -> Any:
         if type(other) is Exact and self._denominator == 1 == other._denominator:
-            return _make(self._numerator - other._numerator)
-        return Fraction.__sub__(self, other)  # type: ignore[operator]
+            return whole_number(self._numerator + other._numerator)
+        return Fraction.__add__(self, other)
 
-    def __mul__(self, other: object) -> Fraction:  # type: ignore[override]
+    def __mul__(self, other: Any) -> Any:
         if type(other) is Exact and self._denominator == 1 == other._denominator:
-            return _make(self._numerator * other._numerator)
-        return Fraction.__mul__(self, other)  # type: ignore[operator]
+            return whole_number(self._numerator * other._numerator)
+        return Fraction.__mul__(self, other)
 
     def __repr__(self) -> str:
         return f"Fraction({self._numerator}, {self._denominator})"
-
-
-def _make(number: int) -> Exact:
-    made = object.__new__(Exact)
-    made._numerator, made._denominator = number, 1
-    return made
 
 
 def whole_number(number: int) -> Exact:
@@ -87,4 +84,6 @@ def whole_number(number: int) -> Exact:
     >>> whole_number(768)
     Fraction(768, 1)
     """
-    return _make(number)
+    made = object.__new__(Exact)
+    made._numerator, made._denominator = number, 1
+    return made

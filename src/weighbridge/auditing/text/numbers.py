@@ -79,7 +79,7 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
         return Token("word", text[at:end], line, at, end)
     written, places, end = match.group(), 0, match.end()
     if written.isdecimal():
-        value = _whole(int(written))
+        value: Fraction = _whole(int(written))
     else:
         dotted = written.count(".") > 1
         digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
