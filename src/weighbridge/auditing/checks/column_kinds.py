@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.field_values import LAYER_KINDS
@@ -63,6 +64,7 @@ def column_heads(table: Table) -> list[str]:
 _last_heads: tuple[Table | None, list[str]] = (None, [])
 
 
+@lru_cache(maxsize=4096)
 def kind_of(head: str) -> str:
     """Return what a column holds.
 

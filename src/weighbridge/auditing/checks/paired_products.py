@@ -73,10 +73,10 @@ def _opens_item(scene: Scene, index: int) -> bool:
 
 def _sides(index: int, text: str) -> Iterator[_Side]:
     """Yield the sides of a line's equations that are products."""
-    start = 0
+    start, multiplied = 0, len(_TIMES.findall(text)) >= _LEAST - 1
     for stop in (*(match.start() for match in _EQUALS.finditer(text)), len(text)):
         factors, place = [], start
-        for sign in (*_TIMES.finditer(text, start, stop), None):
+        for sign in (*(_TIMES.finditer(text, start, stop) if multiplied else ()), None):
             last = stop if sign is None else sign.start()
             factors.append((text[place:last], place))
             place = last if sign is None else sign.end()

@@ -36,13 +36,15 @@ _WORDS = patterns.pattern(
     r"\b(?:vocab\w*|wordpiece\S*|bpe)[^.;|]{0,32}?(?<![A-Za-z0-9_.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{4,7}|\d{2,3}(?P<kilo>[kK]))[*_`]{0,2} (?:entries|tokens|words|wordpieces|subwords)\b",
     re.IGNORECASE,
 )
+_MAY_SAY = patterns.pattern(r"patch|px|pixel|resolution|image|input|vocab|wordpiece|bpe", re.IGNORECASE)
+"""A word without which none of these says anything."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check sizes of pictures and patches, and of vocabularies, where the text is plainly about one model."""
     for index in scene.counted_lines:
         line = scene.lines[index]
-        if len(line.text) > LONGEST:
+        if len(line.text) > LONGEST or not _MAY_SAY.search(line.text):
             continue
         for word, pattern in (("patch", _PATCHES), ("image", _IMAGES)):
             for match in pattern.finditer(line.text):

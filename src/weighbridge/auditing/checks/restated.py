@@ -26,7 +26,7 @@ class _KnownNumbers:
 
     def __init__(self, reasons: Mapping[Fraction, Reason]) -> None:
         self.reasons = reasons
-        self.numbers = sorted(reasons)
+        self.numbers = sorted(number.numerator if number.denominator == 1 else number for number in reasons)
 
     def find(self, token: Token) -> tuple[str, Fraction, Reason] | None:
         number = likeliest_value(token)
@@ -41,7 +41,8 @@ class _KnownNumbers:
             for right in self.numbers[bisect_left(self.numbers, low) : bisect_right(self.numbers, high)]:
                 found = fit(token, right)
                 if found is not None and found.verdict == "rounded":
-                    return "rounded", right, found.reason + self.reasons[right]
+                    exact = Fraction(right)
+                    return "rounded", exact, found.reason + self.reasons[exact]
         return None
 
 

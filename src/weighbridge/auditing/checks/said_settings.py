@@ -51,12 +51,15 @@ REMARKS = pattern(r"[(（][^()（）]*[)）]|\bper token\b|\beach\b", re.IGNOREC
 _ALONE = pattern(r"[\s*`~≈]*(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion|万亿|千亿|亿|万))?)[\s*`]*")
 
 
+_DIGIT = pattern(r"\d")
+
+
 def settings_at(scene: Scene, index: int, rows: dict[int, list[Setting]]) -> list[Setting]:
     """Return the settings of a line: of its row, of the code it is, or its number alone below a line that is a label."""
     if index in rows:
         return rows[index]
     text = scene.lines[index].text
-    if "|" in text or not any(map(str.isdigit, text)):
+    if "|" in text or not _DIGIT.search(text):
         return []
     alone = _ALONE.fullmatch(text)
     if alone is not None:

@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every count with a share beside it against the total that most of them are shares of."""
-    pairs = [pair for statement in scene.statements for pair in _pairs(statement)]
+    pairs = [pair for statement in scene.numbered for pair in _pairs(statement, scene.figures_of(statement))]
     if len(pairs) < LEAST:
         return
     layers = {size for sizes in scene.sizes.values() if isinstance(size := sizes.get("layers"), int)}
@@ -78,18 +78,13 @@ _TAIL = 40
 """Characters of a line in which such a count stands."""
 
 
-def _pairs(statement: Sequence[Token]) -> Iterator[Pair]:
-    for index, token in enumerate(statement[2:], 2):
+def _pairs(statement: Sequence[Token], figures: Sequence[tuple[int, Token]]) -> Iterator[Pair]:
+    for index, token in figures:
+        if token.unit != "%" or index < 2:
+            continue
         before = statement[index - 2]
         beside = statement[index - 1].text in ("·", "(", "|")
-        if (
-            token.kind == "num"
-            and token.unit == "%"
-            and beside
-            and before.kind == "num"
-            and before.line == token.line
-            and _is_plain(before)
-        ):
+        if beside and before.kind == "num" and before.line == token.line and _is_plain(before):
             yield Pair(before, token, computed=index > 2 and statement[index - 3].text == "=")
 
 

@@ -108,10 +108,13 @@ def find_described_sizes(text: str) -> Iterator[DescribedSize]:
     yield from _sizes_of(text)
 
 
+_DIGIT = patterns.pattern(r"\d")
+
+
 @lru_cache(maxsize=1 << 15)
 def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     """Return the sizes of a line, which several checks ask for."""
-    if len(text) > _LONGEST or not any(map(str.isdigit, text)):
+    if len(text) > _LONGEST or not _DIGIT.search(text):
         return ()
     found: dict[int, DescribedSize] = {}
     for label in _LABEL.finditer(lower_case(text)):

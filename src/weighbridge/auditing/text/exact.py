@@ -58,7 +58,7 @@ class Exact(Fraction):
             return self._numerator == other._numerator and self._denominator == other._denominator
         return Fraction.__eq__(self, other)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._numerator) if self._denominator == 1 else Fraction.__hash__(self)
 
     def __bool__(self) -> bool:

@@ -113,10 +113,13 @@ def read_fields(text: str) -> Iterator[Field]:
     yield from _fields_of(text)
 
 
+_DIGIT = patterns.pattern(r"\d")
+
+
 @lru_cache(maxsize=1 << 15)
 def _fields_of(text: str) -> tuple[Field, ...]:
     """Return the sizes of a line, which several checks ask for."""
-    if not any(map(str.isdigit, text)):
+    if not _DIGIT.search(text):
         return ()
     found: dict[int, Field] = {}
     for match in _LETTERED.finditer(text):
