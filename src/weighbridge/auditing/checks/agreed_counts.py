@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
@@ -21,6 +20,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 

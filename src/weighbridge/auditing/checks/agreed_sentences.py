@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.field_values import values_of
@@ -20,6 +19,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_BLOCK, AGREED_FIELDS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:

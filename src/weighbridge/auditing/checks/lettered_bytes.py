@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import NamedTuple
 
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.results import is_slip
@@ -18,6 +17,7 @@ from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _FORMULA = pattern(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
@@ -17,6 +16,7 @@ from weighbridge.auditing.checks.topics import SENTENCE, is_size_of, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
 from weighbridge.auditing.thresholds import LISTED_REACH
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
