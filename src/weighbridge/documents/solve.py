@@ -71,9 +71,15 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
         many = say("more than {n} solutions") if found.cut else say("{n} solutions")
         figure = many.format(n=f"{len(found.solutions):,}") if len(found.solutions) > 1 else say("1 solution")
     else:
-        figure = say("no solution") if found.proven else say("no solution found")
-        if found.nearest:
-            said.append(say("No value gives exactly that; the nearest that make a model are shown."))
+        exact = budget.low == budget.high
+        absent = say("no exact solution") if exact else say("no solution")
+        figure = absent if found.proven else say("no solution found")
+        if found.nearest and exact:
+            said.append(
+                say("No value gives exactly that; the nearest that make a model are shown. A target such as 3B±2% accepts what is near.")
+            )
+        elif found.nearest:
+            said.append(say("No value lies in that range; the nearest that make a model are shown."))
     counted = loading_of(model) if "loaded" not in found.targets else None
     if counted is not None and counted.loaded != counted.built:
         said.append(
