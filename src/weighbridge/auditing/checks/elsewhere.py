@@ -34,7 +34,12 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
-    if _is_another_sources(text, claim) or is_of_a_count_above(scene, index, claim) or _is_of_a_head(text, claim):
+    if (
+        _is_another_sources(text, claim)
+        or is_of_a_count_above(scene, index, claim)
+        or _is_of_a_head(text, claim)
+        or _is_set_right(text, claim)
+    ):
         return True
     if _is_made_up(scene, index) or _is_what_was(text, claim) or _is_in_another_column(text, claim):
         return True
@@ -73,6 +78,18 @@ def _is_in_another_column(text: str, claim: Claim) -> bool:
 
 _CELLS = 4
 """Pieces of a row of a name and two numbers."""
+
+
+def _is_set_right(text: str, claim: Claim) -> bool:
+    """Tell whether a size is followed in parentheses by the right one, and whose that is: ``8 attention heads (12 in the published files)``."""
+    behind = _PARENTHESES.match(text, claim.end) if claim.kind == "configuration" else None
+    return behind is not None and str(claim.expected) in (match[1] or match[0] for match in _NUMBER.finditer(behind[1].replace(",", "")))
+
+
+_PARENTHESES = patterns.pattern(r"[^()（）.;；。]{0,48}[(（]([^()（）]{1,60})[)）]")
+_NUMBER = patterns.pattern(
+    r"(?<![\w.])\d+(?= (?:in|for|at|on|with|originally)\b)|(?:原[文作版]?|论文|实现|版本?)[^\d]{0,6}(\d+)(?![\w.]*\d)"
+)
 
 
 def _is_made_up(scene: Scene, index: int) -> bool:

@@ -18,8 +18,12 @@ from weighbridge.core.messages import mark
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-PRINTED = {("gpt3-13b", "hidden"): 5140, ("gpt3-1.3b", "heads"): 24}
-"""Sizes that a paper's own table has otherwise than any model can be; everybody copies them."""
+PRINTED = {
+    ("gpt3-13b", "hidden"): 5140,
+    ("gpt3-1.3b", "heads"): 24,
+    ("wav2vec2-base-960h", "heads"): 8,
+}
+"""Sizes that a paper states otherwise than its model has them; everybody copies them. Source: arXiv 2005.14165, table 2.1; 2006.11477, section 4.2."""
 KEYS = {"active_experts": "active"}
 """Columns whose word is another than that of the size they hold."""
 _OF_IMAGES = ("patch", "image")

@@ -18,6 +18,7 @@ _STATES = (
 )
 """Bytes for each parameter that training keeps: gradients and Adam's states in mixed and in full precision, and all of them."""
 _STORED = patterns.pattern(r"weights?\b|权重", re.IGNORECASE)
+_COMMAS = patterns.pattern(r"[,，;；]")
 _WITHOUT = patterns.pattern(
     r"(?:before|without|excluding|not counting|not including|plus|ignoring|aside from)(?: the| any)? activations?|(?:不含|不包括|不计|不算|未计)激活值?(?:显存)?",
     re.IGNORECASE,
@@ -41,8 +42,9 @@ def state_bytes(place: Figure) -> list[Fraction]:
     said, together = bytes_each(place.sentence), _is_of_all(place)
     if together:
         return said or [Fraction(size) for size in _ALL]
-    if _STORED.search(behind):
-        return []
+    clause = _COMMAS.split(before)[-1] + _COMMAS.split(behind)[0]
+    if _STORED.search(behind) or (dtype_sizes(clause) and not any(pattern.search(clause) for pattern, _ in _STATES)):
+        return []  # ``FP16 存储需要约 350GB, 训练用 Adam``: a dtype of its own, and the states come behind
     for words in (behind, before, place.sentence[: -len(behind) or None]):
         last = [(match.start(), sizes) for pattern, sizes in _STATES for match in pattern.finditer(words)]
         if last:
