@@ -76,7 +76,7 @@ def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
     return [found[start] for start in sorted(found) if numbered is None or start >= numbered.end()]
 
 
-_HEADING_NUMBER = pattern(r"\s*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
+_HEADING_NUMBER = pattern(r"(?:\s|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
 """The number of a heading: ``3 Layers``."""
 
 
