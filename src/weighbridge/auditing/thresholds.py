@@ -13,6 +13,8 @@ NEAR_BY_SIGN = Fraction(1, 20)
 # amounts
 MEMORY_TOLERANCE = Fraction(1, 20)
 """How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
+WHOLE_DIGITS = 5
+"""Digits that a number of bytes shows at least before one digit of it is a slip: ``327,880 bytes`` of 327,680."""
 PRODUCT_FAR = Fraction(6, 5)
 """How far a figure must be from the product that stands beside it before it is wrong: ``48 GB (7B × 4 bytes)``."""
 EXACT_PRODUCT_FAR = Fraction(11, 10)

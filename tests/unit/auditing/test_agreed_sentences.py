@@ -18,6 +18,10 @@ COUNTS = (
     ("DeepSeek-V3 is a powerful Mixture-of-Experts (MoE) model with 671 billion total parameters and {} activated for each token.", "37 billion", "87 billion"),
     ("# Pythia-160M\n\nParameter Count | {} (85M non-embedding)\nArchitecture | 12 layers, 768 dimension, 12 attention heads", "162M", "862M"),
     ("XLM-R comes in two sizes: XLM-R Base (L = 12, H = 768, A = 12, {} params).", "270M", "870M"),
+    ("Whisper comes from tiny ({}) to large (1550M).", "39M", "89M"),
+    ("# Mixtral 8x7B\n\nWhile all {} parameters are loaded into memory, only 12.9B are used during inference.", "46.7B", "76.7B"),
+    ("# vit-base-patch16-224\n\nParameters | {}\n---|---\nLicense | MIT", "86.6M", "26.6M"),
+    ("`Llama-3.1-70B` has 80 layers and 8 KV heads of 128, so a token costs {} of KV cache in bf16.", "327,680 bytes", "327,880 bytes"),
 )  # fmt: skip
 TRUE = (
     "GPT-2 Large has 36 layers and 20 attention heads; a distilled version with 12 layers keeps 1280 dimensions.",

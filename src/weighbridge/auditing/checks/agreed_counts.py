@@ -52,6 +52,23 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     for one in claims:
         if one.verdict in _RIGHT and one.kind in ("total", "configuration"):
             right.setdefault(one.line, []).append(one)
+    doubtful = []
+    for count in _counts(scene, tabled, taken):
+        text = scene.lines[count.token.line].text
+        found = settle(count.token, count.subject.models, count.what, hedged=is_hedged(text[: count.token.start]), whole=True)
+        if found is None:
+            doubtful.append(count)
+        else:
+            claim = total_claim(scene, count.token, found.verdict, found.expected, found.reason)
+            right.setdefault(claim.line, []).append(claim)
+            yield claim
+    for count in doubtful:
+        if _is_wrong(scene, count, right):
+            yield from report_wrong_count(scene, count.token, count.subject, count.what, sure=True)
+
+
+def _counts(scene: Scene, tabled: Collection[int], taken: Collection[tuple[int, int]]) -> Iterator[_Count]:
+    """Yield the counts of running text that nobody judged, each with its model."""
     for statement in scene.numbered:
         for index, token in scene.figures_of(statement):
             line = scene.lines[token.line]
@@ -59,22 +76,27 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
                 continue
             count = _read(scene, token) if (line.number, line.at[token.start]) not in taken else None
             if count is not None:
-                yield from _judge(scene, count, right)
+                yield count
 
 
 def _read(scene: Scene, token: Token) -> _Count | None:
     text, mentions = scene.lines[token.line].text, scene.mentions.get(token.line, ())
     if any(m.column <= token.start < m.end for m in mentions):
         return None
-    if not (_NOUN.match(text, token.end) or _LABEL.search(text, max(0, token.start - _REACH), token.start)):
-        return None
     start, stop = sentence_bounds(scene, token.line, token.start)
-    mention, named = subject_of_sentence(scene, token.line, start, stop, token.start)
+    beside = next((m for m in mentions if m.kind == MODEL and _BESIDE.fullmatch(text, m.end, token.start)), None)
+    if beside is not None and _CLOSES.match(text, token.end):
+        mention: Mention | None = beside
+        named = True
+    elif _NOUN.match(text, token.end) or _LABEL.search(text, max(0, token.start - _REACH), token.start):
+        mention, named = subject_of_sentence(scene, token.line, start, stop, token.start)
+    else:
+        return None
     subject = of_mention(scene, mention, firm=True) if mention is not None else None
     if subject is None or not subject.firm or subject.models[0].description is None:
         return None
-    before = _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[start : token.start]))[-1]
-    after = _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[token.end : stop]))[0]
+    before = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[start : token.start]))[-1]
+    after = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[token.end : stop]))[0]
     what = (
         "non_embedding"
         if _WITHOUT.search(f"{before} {after}")
@@ -86,8 +108,11 @@ def _read(scene: Scene, token: Token) -> _Count | None:
 
 
 _REACH = 48
+_BESIDE = pattern(r"[*_`]{0,3}\s?[(（]\s?[~≈]?\s?")
+_CLOSES = pattern(r"\s?(?:param(?:eter)?s)?\s?[)）]", re.IGNORECASE)
+"""Around a count in parentheses behind its model's name: ``from tiny (39M) to large (1550M)``."""
 _NOUN = pattern(
-    r"\s?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:total|active|activated)\b(?! (?:tokens?|users?))",
+    r"\s?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:are |is )?(?:total|active|activated|used (?:during|for|per|at|on))\b(?! (?:tokens?|users?))",
     re.IGNORECASE,
 )
 _LABEL = pattern(
@@ -107,32 +132,30 @@ _OF_ANOTHER = pattern(
 """Words in a count's own clause by which it counts a part, or another model's parameters."""
 
 
-def _judge(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]) -> Iterator[Claim]:
+def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]) -> bool:
+    """Tell whether a count that is not its model's is wrong: what stands about it agrees, and no words make it a part's or another model's."""
     token, subject = count.token, count.subject
     text = scene.lines[token.line].text
-    found = settle(token, subject.models, count.what, hedged=is_hedged(text[: token.start]), whole=True)
-    if found is not None:
-        yield total_claim(scene, token, found.verdict, found.expected, found.reason)
-        return
     if not _is_agreed(scene, count, right) or is_near(token, subject.models, count.what) or is_of_their_own(scene, token.line):
-        return
+        return False
     clause = f"{count.before} {_OF_ACTIVE.sub(' ', count.after) if count.what == 'active' else count.after}"
-    plain = _PLAIN.sub(" ", clause.replace(text[max(0, token.start) : token.end], " "))
+    plain = _PLAIN.sub(" ", clause)
     if _OF_ANOTHER.search(plain) or ANOTHER.search(plain) or SUPPOSED.search(text, count.start, count.stop):
-        return
-    if ANOTHER.search(text, count.start, token.start) or (
-        not count.named and (_NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end))
-    ):
-        return
+        return False
+    if count.before and ANOTHER.search(text, count.start, token.start):
+        return False
+    if not count.named and (_NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)):
+        return False
     others = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
     sisters = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(others))
-    if any(settle(token, one.models, count.what, whole=True) is not None for one in sisters if one is not None):
-        return
-    yield from report_wrong_count(scene, token, subject, count.what, sure=True)
+    return all(settle(token, one.models, count.what, whole=True) is None for one in sisters if one is not None)
 
 
 _MOST_SISTERS = 12
-_PLAIN = pattern(r"\b(?:only|about|around|approximately|roughly|total|large|language|model|transformer)\b", re.IGNORECASE)
+_PLAIN = pattern(
+    r"\b(?:(?:must |need to |have to )?(?:are |is |be )?(?:loaded|held|kept|stored)(?: in(?:to)?(?: the)? (?:gpu )?(?:memory|vram|ram))?|only|about|around|approximately|roughly|total|large|language|model|transformer)\b",
+    re.IGNORECASE,
+)
 _NEW = pattern(r"\W*(?:an?|some|any|most|many|other|another|these|those|such)\s", re.IGNORECASE)
 """The beginning of a sentence about other models."""
 _OF_ACTIVE = pattern(
@@ -153,7 +176,7 @@ def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]
     if any(not is_own_size(count.subject.models, size) for size in said if size.word not in ("positions", "types", "vocab")):
         return False
     kinds = {size.word for size in said} | {one.kind for one in inside if one.kind == "total"}
-    if len(kinds) >= AGREED_FIELDS or (bool(kinds) and count.named):
+    if len(kinds) >= AGREED_FIELDS or (bool(kinds) and (count.named or _is_the_only(scene, count.subject.name))):
         return True
     said_so = _LABEL.search(line.text, max(0, count.token.start - _REACH), count.token.start) or _HAS.search(
         line.text, 0, count.token.start

@@ -9,13 +9,14 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
-from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR
+from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR, WHOLE_DIGITS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
@@ -101,9 +102,12 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
         return None
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
     nearest = _nearest_amount(said_bytes, amounts)
-    if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _is_rounded_bytes(token, Fraction(nearest[1].number))):
+    slip = nearest is not None and _is_slip_of(token, nearest[1].number)
+    if nearest is not None and not slip and (nearest[0] <= MEMORY_TOLERANCE or _is_rounded_bytes(token, Fraction(nearest[1].number))):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
-    if firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes):
+    if nearest is not None and slip:
+        amounts = [nearest[1]]
+    if slip or (firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes)):
         right = Fraction(amounts[0].number)
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         written = said_bytes[0] if base == BINARY else min(said_bytes)
@@ -152,6 +156,15 @@ def _nearest_amount(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tupl
             if nearest is None or distance * whole_amount < far * right:
                 far, whole_amount, nearest = distance, right, amount
     return (Fraction(far, whole_amount), nearest) if nearest is not None else None
+
+
+def _is_slip_of(token: Token, number: int | Fraction) -> bool:
+    """Tell whether a figure gives bytes to the last, and is a number of them but for one digit: ``327,880`` of 327,680."""
+    plain = token.unit in _PLAIN_BYTES and not token.places and token.value is not None and Fraction(number).denominator == 1
+    return plain and significant_digits(token) >= WHOLE_DIGITS and is_slip(str(token.value), str(number))
+
+
+_PLAIN_BYTES = ("byte", "bytes", "字节")
 
 
 def _is_rounded_bytes(token: Token, number: Fraction) -> bool:

@@ -158,6 +158,8 @@ def _is_prose(text: str, start: int, end: int) -> bool:
     word = written.lower()
     if word in _PARTS:
         return True
+    if word == "mit" and written != "MiT":
+        return True  # a licence, a place to study
     if word not in _WORDS or written.isupper():
         return False
     return written.islower() or (written.istitle() and _OPENING.search(text, max(0, start - 8), start) is not None)
