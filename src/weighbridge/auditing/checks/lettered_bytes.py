@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cached_property, lru_cache
 
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.results import is_slip
@@ -44,7 +45,8 @@ class _Said(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the figure that is equal to a formula whose letters all have values in the lines above; one agreeing, or a slip of the keys, settles them."""
-    found = [said for index in scene.counted_lines for said in _of_line(scene, index)]
+    letters = _Letters(scene)
+    found = [said for index in scene.counted_lines for said in _of_line(scene, index, letters)]
     agreed = sum(_agrees(said) for said in found)
     for said in found:
         if _agrees(said):
@@ -54,7 +56,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         yield from _times_the_weights(scene, said)
 
 
-def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
+def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
     text = scene.lines[index].text
     if len(text) > 2_000:
         return
@@ -62,7 +64,7 @@ def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
         letters = set(_LETTER.findall(match["formula"]))
         if len(letters) < _LEAST_LETTERS or re.search(r"[a-zV]{4}(?![a-zV]*[+)*^\s=])", match["formula"]):
             continue
-        values = {letter: value for letter in letters if (value := _value_of(scene, letter, index, match.start())) is not None}
+        values = {letter: value for letter in letters if (value := known.value_of(letter, index, match.start())) is not None}
         right = _evaluate(match["formula"], values) if len(values) == len(letters) else None
         token = next(iter(tokens(match["figure"], index)), None)
         if right and token is not None and token.kind == "num" and token.value:
@@ -100,24 +102,44 @@ _WEIGHTS = pattern(r"(?:参数|权重)[^。;=]{0,24}显存[^。;]{0,24}?(?<![\d.
 _BYTES = {"M": 10**6, "G": 10**9, "T": 10**12}
 
 
-def _value_of(scene: Scene, letter: str, index: int, column: int) -> int | None:
-    """Return the value that a letter is given last above a place, or that of the size it is said to stand for."""
-    given = re.compile(rf"(?<![A-Za-z0-9_*×)^(+]){letter}\s{{0,3}}(?:=|为|是|取|设为)\s{{0,3}}(\d[\d,]*)(?![\d.]*\s?[*/^×A-Za-z])")
-    for line in range(index, max(-1, index - _REACH), -1):
-        text = scene.lines[line].text if line < index else scene.lines[line].text[:column]
-        found = given.findall(text)
-        if found:
-            return int(found[-1].replace(",", ""))
-    sizes = scene.sizes_at(index, column)
-    if letter in sizes:
-        return sizes[letter]
-    meant = {
-        word
-        for line in range(index)
-        for match in _NAMED.finditer(scene.lines[line].text)
-        if match["letter"] == letter and (word := _word(match["label"]))
-    }
-    return sizes.get(meant.pop()) if len(meant) == 1 else None
+class _Letters:
+    """What the letters of a text stand for: the value that each is given last above a place, or that of the size it is said to be."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    def value_of(self, letter: str, index: int, column: int) -> int | None:
+        """Return the value of a letter at a place."""
+        for line in range(index, max(-1, index - _REACH), -1):
+            text = self._scene.lines[line].text if line < index else self._scene.lines[line].text[:column]
+            found = _values_given(text).get(letter)
+            if found is not None:
+                return found
+        sizes = self._scene.sizes_at(index, column)
+        if letter in sizes:
+            return sizes[letter]
+        meant = [word for word, first in self._named.get(letter, {}).items() if first < index] if sizes else []
+        return sizes.get(meant[0]) if len(meant) == 1 else None
+
+    @cached_property
+    def _named(self) -> dict[str, dict[str, int]]:
+        """The sizes that each letter is said to be, each with the first line that says it."""
+        found: dict[str, dict[str, int]] = {}
+        for index, line in enumerate(self._scene.lines):
+            for match in _NAMED.finditer(line.text):
+                word = _word(match["label"])
+                if word:
+                    found.setdefault(match["letter"], {}).setdefault(word, index)
+        return found
+
+
+_GIVEN = pattern(r"(?<![A-Za-z0-9_*×)^(+])([a-zV])\s{0,3}(?:=|为|是|取|设为)\s{0,3}(\d[\d,]*)(?![\d.]*\s?[*/^×A-Za-z])")
+
+
+@lru_cache(maxsize=1024)
+def _values_given(text: str) -> dict[str, int]:
+    """Return the value that a line gives each letter last; the lines below a formula ask again and again."""
+    return {letter: int(value.replace(",", "")) for letter, value in _GIVEN.findall(text)}
 
 
 def _word(label: str) -> str | None:
