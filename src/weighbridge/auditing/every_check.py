@@ -26,6 +26,7 @@ from weighbridge.auditing.checks import (
     elsewhere,
     fields,
     formulas,
+    headed_formulas,
     identities,
     inline_steps,
     layer_summaries,
@@ -55,6 +56,7 @@ from weighbridge.auditing.checks import (
     sentence_bytes,
     shaped_maps,
     shares,
+    stated_bytes,
     summaries,
     table_subjects,
     tensors,
@@ -119,7 +121,7 @@ def _later_claims(
         adapters.check(scene),
         ratios.check(scene),
         breakdowns.check(scene, held),
-        column_sums.check(scene),
+        *(kind.check(scene) for kind in (column_sums, headed_formulas)),
         matrices.check(scene),
         comments.check(scene),
         sectioned,
@@ -134,7 +136,7 @@ def _later_claims(
         chinese_owners.check(scene, tabled),
         closed_families.check(scene, tabled),
         list_sums.check(scene),
-        *(kind.check(scene) for kind in (lettered_bytes, bytes_beside, bytes_of_counts, cache_lengths, nominal_bytes, sentence_bytes)),
+        *(kind.check(scene) for kind in _OF_BYTES),
         memory.check(scene),
         work.check(scene),
         training_work.check(scene),
@@ -163,6 +165,7 @@ def _later_claims(
     return claims[len(before) :]
 
 
+_OF_BYTES = (lettered_bytes, stated_bytes, bytes_beside, bytes_of_counts, cache_lengths, nominal_bytes, sentence_bytes)
 _MOST_OF_LINE = 100
 """Claims of a line that are compared with each other; a line with more is no sentence."""
 

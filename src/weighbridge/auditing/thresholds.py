@@ -153,7 +153,7 @@ SMALLEST_WIDTH = 64
 
 SURE_MODULES = 6
 """And how many must be, all but one, before that one is wrong in a model that no name settles: a model of one's own differs in more."""
-LEAST_SHARING = 5
+LEAST_SHARING = 4
 """Modules of a printed model that take or give vectors of one width, before the only one that does not is wrong."""
 
 # configuration

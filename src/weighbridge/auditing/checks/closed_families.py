@@ -72,6 +72,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         sizes = [size for size in find_described_sizes(text) if size.first >= mention.end]
         yield from _sizes(scene, line, mention, subject.models, sizes)
         yield from _counts(scene, line, mention, subject.models, sizes)
+        yield from _enumerated(scene, line, mention, subject.models)
 
 
 def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize]) -> Iterator[Claim]:
@@ -81,7 +82,7 @@ def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValu
         if size.word not in _SIZES:
             continue
         token = Token("num", "", line, size.start, size.end)
-        said = text[mention.end : size.first]
+        said = _OTHER_COUNT.sub(lambda count: " " * len(count[0]), text[mention.end : size.first])
         values = sorted({value for model in models for value in values_of(model, size.word)})
         widths = {value for model in models for word in ("mlp", "head_dim", "hidden") for value in values_of(model, word)}
         if size.value in values or (size.word == "hidden" and size.value in widths):
@@ -96,6 +97,7 @@ def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValu
             yield claim(scene.lines, token, token, "configuration", "wrong", **facts)
 
 
+_OTHER_COUNT = pattern(r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))\s?个?参数", re.IGNORECASE)
 _BEHIND = 4
 """Characters behind a size that may take it back: ``96 层左右``."""
 
@@ -116,6 +118,27 @@ def _counts(scene: Scene, line: int, mention: Mention, models: Sequence[ModelVal
             yield from _wrong_count(scene, token, models)
 
 
+def _enumerated(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue]) -> Iterator[Claim]:
+    """Check a list of all that a family comes in: one that no member has is wrong where the others are members' counts."""
+    text = scene.lines[line].text
+    listed = _LIST.match(text, mention.end)
+    figures = [token for token in tokens(text, line) if listed is not None and listed.start("list") <= token.start < listed.end("list")]
+    figures = [token for token in figures if token.kind == "num" and token.unit and is_count(token)]
+    held = [(token, settle(token, models, hedged=False, whole=True)) for token in figures]
+    fair = sum(found is not None for _, found in held)
+    for token, found in held if len(held) > 1 else ():
+        if found is not None:
+            yield total_claim(scene, token, found.verdict, found.expected, found.reason)
+        elif fair >= len(held) - 1:
+            yield from _wrong_count(scene, token, models)
+
+
+_SIZE = r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))(?:\s?个?参数)?"
+_LIST = pattern(
+    rf"(?:系列|模型|家族|一?共|总共|包[括含]了?|提供了?|发布了?|开源了?|推出了?|有|分为|涵盖|的|了|[一二三四五六七八两几\d]\s?[个种款]|不同|参数量?|规模|尺寸|版本|大小|型号|[\s,，:：*_(（]){{1,12}}(?P<list>{_SIZE}(?:\s?(?:[、,，/]|和|与|及|以及)\s?{_SIZE}){{1,9}})",
+    re.IGNORECASE,
+)
+"""A family and the sizes that it comes in: ``Llama 2 有三个尺寸:70亿、130亿和700亿参数``."""
 _PARAMETERS = pattern("参数|param", re.IGNORECASE)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.letter_formulas import evaluate
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
@@ -26,7 +27,6 @@ _FORMULA = pattern(
     r"(?P<figure>\d[\d,]*(?:\.\d+)?\s{0,2}(?:[KMGT]i?B\b|bytes?\b|字节)?)"
 )
 _LETTER = pattern(r"[a-zV]")
-_PIECE = pattern(r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<letter>[bshlandV])|(?P<sign>[-+*/^()×·]))")
 _NAMED = pattern(
     r"(?P<label>[A-Za-z\u4e00-\u9fff][A-Za-z \u4e00-\u9fff]{0,24}?)\s?[,(]?\s{0,3}(?:为|是|用|记为|记作|表示为)?\s{0,3}(?P<letter>[bshlandV])(?![A-Za-z0-9=^*])"
 )
@@ -65,7 +65,7 @@ def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
         if len(letters) < _LEAST_LETTERS or re.search(r"[a-zV]{4}(?![a-zV]*[+)*^\s=])", match["formula"]):
             continue
         values = {letter: value for letter in letters if (value := known.value_of(letter, index, match.start())) is not None}
-        right = _evaluate(match["formula"], values) if len(values) == len(letters) else None
+        right = evaluate(match["formula"], values) if len(values) == len(letters) else None
         token = next(iter(tokens(match["figure"], index)), None)
         if right and token is not None and token.kind == "num" and token.value:
             place = match.start("figure")
@@ -146,62 +146,6 @@ def _word(label: str) -> str | None:
     """Return the size that a label ends with."""
     label = label.strip().lower()
     return next((LABELS[label[start:]] for start in range(len(label)) if label[start:] in LABELS), None)
-
-
-def _evaluate(formula: str, values: Mapping[str, int]) -> Fraction | None:
-    """Evaluate a formula whose letters stand side by side for a product: ``34bsh + 5bs^2a``; None if it cannot be read whole."""
-    pieces, place = [], 0
-    plain = formula.rstrip()
-    while place < len(plain):
-        match = _PIECE.match(plain, place)
-        if match is None:
-            return None
-        pieces.append(match[0].strip().replace("×", "*").replace("·", "*"))
-        place = match.end()
-    found, rest = _sum(pieces, values)
-    return found if not rest else None
-
-
-def _sum(pieces: list[str], values: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
-    total, pieces = _product(pieces, values)
-    while total is not None and pieces[:1] in (["+"], ["-"]):
-        sign, (term, rest) = pieces[0], _product(pieces[1:], values)
-        if term is None:
-            return None, rest
-        total, pieces = total + term if sign == "+" else total - term, rest
-    return total, pieces
-
-
-def _product(pieces: list[str], values: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
-    total, pieces = _power(pieces, values)
-    while total is not None and pieces and pieces[0] not in ("+", "-", ")"):
-        divides = pieces[0] == "/"
-        term, pieces = _power(pieces[1:] if pieces[0] in "*/" else pieces, values)
-        if not term:
-            return None, pieces
-        total = total / term if divides else total * term
-    return total, pieces
-
-
-def _power(pieces: list[str], values: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
-    if not pieces:
-        return None, pieces
-    head, rest = pieces[0], pieces[1:]
-    found: Fraction | None
-    if head == "(":
-        found, rest = _sum(rest, values)
-        if found is None or rest[:1] != [")"]:
-            return None, rest
-        rest = rest[1:]
-    elif head in values:
-        found = Fraction(values[head])
-    else:
-        found = Fraction(head) if head[0].isdigit() else None
-    if found is not None and rest[:1] == ["^"]:
-        if len(rest) < 2 or rest[1] not in ("2", "3"):
-            return None, rest
-        found, rest = found ** int(rest[1]), rest[2:]
-    return found, rest
 
 
 def _scales(token: Token) -> tuple[int, ...]:

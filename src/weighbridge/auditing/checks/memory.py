@@ -38,7 +38,10 @@ _ELSE = patterns.pattern(
     r"\bfits?\b|放得|装得|train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch|剩|空闲|可用|只有",
     re.IGNORECASE,
 )
-_SIZE = patterns.pattern(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
+_SIZE = patterns.pattern(
+    r"(?<![A-Za-z0-9_.])(?!(?<=[×*])[1248]\s?B(?![A-Za-z0-9]))(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])",
+    re.IGNORECASE,
+)
 _STORED = patterns.pattern(r"weights?\b|权重", re.IGNORECASE)
 _OF_WEIGHTS = patterns.pattern(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
 _FOR_WEIGHTS = patterns.pattern(
@@ -49,7 +52,7 @@ _FOR_WEIGHTS = patterns.pattern(
 """Words right behind a figure by which it is the weights' and nothing else."""
 _WEIGHTS_TAKE = patterns.pattern(
     r"(?:\bweights?|\bparam(?:eter)?s)(?: of [\w.\- ]{2,30}?)?(?: alone)? (?:would |will )?(?:takes?|needs?|occup(?:y|ies)|requires?|uses?|are|is|shrinks? to|amounts? to|come to)(?: up)?"
-    r"(?: (?:about|around|only|just|roughly|approximately))?\W{0,2}$|权重(?:约|大约|大概|占用?|需要?|为|是|只|仅|共|大小|存储|的|显存|[\s:：])*$",
+    r"(?: (?:about|around|only|just|roughly|approximately))?\W{0,2}$|(?:权重|参数存储|(?:fp ?16|bf16|fp ?32|int8|半精度|单精度)\s?(?:存储|保存))(?:约|大约|大概|占用?|需要?|为|是|只|仅|共|大小|存储|的|显存|[\s:：])*$",
     re.IGNORECASE,
 )
 """And words right before it."""

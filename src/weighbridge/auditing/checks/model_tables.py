@@ -33,7 +33,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY
 
 
@@ -172,8 +172,9 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
             if len(listed) > 1 or (listed and listed[0].item.kind != "total" and (cell.line, cell.start) not in judged):
                 alike = len({one.item.kind for one in listed}) == 1 < len(listed)  # ``| Phi 1.5 & 2 | 1.3B, 2.7B |`` has several models
                 fair = not alike and len(listed) < 2 * len(own) + 1 + (id(subject) in sure)
+                settled = id(subject) in sure or len(own) >= AGREED_FIELDS  # ``| L=12, H=768, A=12 |`` says itself whose it is
                 for one in listed:
-                    yield from listed_sizes.hold(scene, one, subject, sure=fair and subject.firm and id(subject) in sure)
+                    yield from listed_sizes.hold(scene, one, subject, sure=fair and subject.firm and settled)
     for size in scene.stated:
         found = subjects.get(size.token.line)
         if found is None or (size.token.line, size.token.start) in judged:

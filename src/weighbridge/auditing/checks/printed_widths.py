@@ -33,7 +33,9 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check that the modules of a printed model that share a width have the same."""
     for block in printed_models(scene):
         yield from _odd(scene, _shared(block), LEAST_SHARING)
+        yield from _beside(scene, block)
         yield from _odd(scene, [(one, getattr(one, _BETWEEN[one.name])) for one in block if one.name in _BETWEEN], len(_BETWEEN) - 1)
+        yield from _mistyped_pairs(scene, block)
 
 
 def _shared(block: Sequence[PrintedModule]) -> list[tuple[PrintedModule, int]]:
@@ -49,11 +51,51 @@ def _odd(scene: Scene, said: Sequence[tuple[PrintedModule, int]], least: int) ->
         return
     right, rest = widths[0][0], len(said) - widths[0][1]
     for one, width in said if rest <= 1 else ():
-        token = Token("num", "", one.line, one.start, one.end)
         if width != right and _is_mistaken(width, right):
-            reason = because(mark("should be {right}"), right=right) + because(mark("the modules beside it have this width"))
-            facts: dict[str, object] = {"value": width, "expected": right, "difference": width - right, "reason": reason}
-            yield claim(scene.lines, token, token, "component", "wrong", **facts)
+            yield _wrong(scene, one, width, right)
+
+
+def _wrong(scene: Scene, one: PrintedModule, width: int, right: int) -> Claim:
+    token = Token("num", "", one.line, one.start, one.end)
+    reason = because(mark("should be {right}"), right=right) + because(mark("the modules beside it have this width"))
+    facts: dict[str, object] = {"value": width, "expected": right, "difference": width - right, "reason": reason}
+    return claim(scene.lines, token, token, "component", "wrong", **facts)
+
+
+def _beside(scene: Scene, block: Sequence[PrintedModule]) -> Iterator[Claim]:
+    """Check the modules that keep a layer's width under another name: one whose sides are alike but for a slip, and one of them shared."""
+    shared = Counter(width for _, width in _shared(block)).most_common(1)
+    for one in block if shared and shared[0][1] >= LEAST_SHARING else ():
+        right = shared[0][0]
+        if one.name not in _READS | _WRITES | _BOTH and right in one.sizes and len(one.sizes) == 2:
+            other = one.sizes[0] if one.sizes[1] == right else one.sizes[1]
+            if _is_uneven(other, right):
+                yield _wrong(scene, one, other, right)
+
+
+def _mistyped_pairs(scene: Scene, block: Sequence[PrintedModule]) -> Iterator[Claim]:
+    """Check the two tables of words, and the two maps of a feed-forward network, against each other: of two numbers but for a slip alike, the uneven one."""
+    rows = [(one, one.inner) for one in block if one.name in _TABLES]
+    heads = [(one, one.outer) for one in block if one.name in _HEADS]
+    wide = [(one, one.outer) for one in block if one.name == "dense_h_to_4h"]
+    between = [(one, one.inner) for one in block if one.name == "dense_4h_to_h"]
+    for first, second in ((rows, heads), (wide, between)):
+        if len(first) != 1 or len(second) != 1:
+            continue
+        (one, size), (other, same) = first[0], second[0]
+        for times in (1, 2):
+            if size != same * times and _is_uneven(size, same * times):
+                yield _wrong(scene, one, size, same * times)
+            elif size != same * times and size % times == 0 and _is_uneven(same, size // times):
+                yield _wrong(scene, other, same, size // times)
+
+
+def _is_uneven(size: int, right: int) -> bool:
+    return is_slip(str(size), str(right)) and size % _STEP != 0 and right % _STEP == 0
+
+
+_TABLES = frozenset("embed_tokens word_embeddings wte".split())
+_HEADS = frozenset("lm_head output_layer".split())
 
 
 def _is_mistaken(width: int, right: int) -> bool:

@@ -37,7 +37,7 @@ _NUMBER = (
     r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
 )
 """A whole number that is no part of a formula, a range, a share or a larger number."""
-_LINK = r"(?:\s?[:：=]\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|等于)\s?|\s)"
+_LINK = r"(?:\s?[:：=]\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|高达|等于)\s?|\s)"
 _MORE = {
     "width": "hidden", "model width": "hidden", "embedding width": "hidden", "d_ff": "mlp", "feed-forward": "mlp", "feedforward": "mlp", "ffn": "mlp", "mlp": "mlp",
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
@@ -70,7 +70,7 @@ _COUNTED = (
     ("positions", r"[- ]positions\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
-    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)"),
+    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)|\s?头(?=\s?(?:[,，、;；。)）|]|$))"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠维大尺神宽]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b|编码器|解码器)"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),

@@ -101,7 +101,7 @@ _whole = lru_cache(maxsize=4096)(whole_number)
 """A whole number as a fraction: the same few sizes stand in every formula of a text."""
 
 
-_ENDS_COUNT = pattern(r"\s*(?:tokens?|$)|[。、]|个?参数|总参", re.IGNORECASE)
+_ENDS_COUNT = pattern(r"\s*$|\s{7}|\stokens|\s?token\s|[。、]|个?参数|总参", re.IGNORECASE)
 """Behind ``1T``, what says that it is a count and no product of a letter."""
 
 
