@@ -41,3 +41,7 @@ def test_a_list_of_items_is_read_as_a_table_is() -> None:
     listed = "## Qwen2.5-7B\n\n- 总参数量:76.1亿\n- 层数:28\n- 隐藏层维度:{}\n- 查询头数:28\n- 键值头数:4\n"
     assert audit(listed.format(3584)).wrong == ()
     assert [claim.value for claim in audit(listed.format(3854)).wrong] == [3854]
+
+
+def test_a_length_in_tokens_is_no_number_of_layers() -> None:
+    assert audit("以 GPT-2（L=1024 tokens, 12 heads, 12 layers）为例。").wrong == ()

@@ -68,7 +68,8 @@ def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
     found = {size.start: size for size in sizes_said(scene.lines[index].text)}
     for size in scene.stated_index.on.get(index, ()):
         first, last = (size.label, size.token) if size.label.start < size.token.start else (size.token, size.label)
-        if size.label.line == index and not size.listed and len(size.label.text) == 1:
+        lettered = size.label.line == index and not size.listed and len(size.label.text) == 1
+        if lettered and _OF_TOKENS.match(scene.lines[index].text, size.token.end) is None:
             found.setdefault(
                 size.token.start, DescribedSize(size.word, size.value, size.token.start, size.token.end, first.start, last.end)
             )
@@ -76,6 +77,8 @@ def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
     return [found[start] for start in sorted(found) if numbered is None or start >= numbered.end()]
 
 
+_OF_TOKENS = pattern(r"\s?个?\s?(?:tokens?|词元|令牌)")
+"""Behind a letter's value, what makes it a length: ``L=1024 tokens``."""
 _HEADING_NUMBER = pattern(r"(?:\s|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
 """The number of a heading: ``3 Layers``."""
 

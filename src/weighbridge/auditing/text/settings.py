@@ -41,7 +41,9 @@ _CHINESE_PAIR = pattern(
     + rf"(?:{_VALUE}|(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|万亿|千亿|百亿|亿|万)))"
 )
 """An item of a list that is a label and its value: ``- 总参数量:6710亿``."""
-_LETTERED = pattern(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(]|\s?个?\s?(?:tokens?\b|words\b|positions\b|词元|令牌))")
+_LETTERED = pattern(
+    r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(]|\s?个?\s?(?:tokens?\b|words\b|positions\b|词元|令牌))"
+)
 _LETTERS = {"L": "layers", "H": "hidden", "A": "heads"}
 _MORE = {
     **dict.fromkeys("emb dim|embed dim|n embed|embedding length|dim|d|residual dim|width|d embed|transformer width".split("|"), "hidden"),
