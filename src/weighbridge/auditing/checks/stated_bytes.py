@@ -81,8 +81,10 @@ def check(scene: Scene) -> Iterator[Claim]:
             said = _bytes(found_each["figure"])
             settled = right is not None or _is_product(scene, index)
             each = (index, said if right is None else right) if settled and not _IN_LAYER.search(text) else None
-        for found in _OF_TOKENS.finditer(text) if each is not None and index - each[0] <= _REACH else ():
-            if _is_apart(scene, each[0], index) or _MORE.search(text, max(0, found.start() - _BESIDE), found.end()):
+        if each is None or index - each[0] > _REACH or _is_apart(scene, each[0], index):
+            continue
+        for found in _OF_TOKENS.finditer(text):
+            if _MORE.search(text, max(0, found.start() - _BESIDE), found.end()):
                 continue
             many = Fraction(found["many"].replace(",", "")) * _MANY[(found["scale"] or "").lower()]
             if many > 1:
@@ -120,9 +122,10 @@ def _of_geometry(scene: Scene, index: int, found: re.Match[str]) -> Fraction | N
 
 def _sizes(passage: str) -> Mapping[str, set[int]]:
     sizes: dict[str, set[int]] = {}
-    for one in (*find_described_sizes(passage), *read_fields(passage)):
-        if one.word in ("layers", "heads", "kv_heads", "head_dim"):
-            sizes.setdefault(one.word, set()).add(one.value)
+    said = [(one.word, one.value) for one in find_described_sizes(passage)] + [(one.word, one.value) for one in read_fields(passage)]
+    for word, value in said:
+        if word in ("layers", "heads", "kv_heads", "head_dim"):
+            sizes.setdefault(word, set()).add(value)
     for match in _HEAD_WIDTH.finditer(passage):
         sizes.setdefault("head_dim", set()).add(int(match[1] or match[2]))
     return sizes
