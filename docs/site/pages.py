@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def sources(lang: str) -> Iterator[tuple[str, str]]:
     yield "reference/formats/index", index(_FORMATS[lang], [page.name for page in FORMATS])
     for name, text in format_pages(lang):
         yield f"reference/formats/{name}", text
-    yield "reference/json/index", index("JSON", [path.stem for path in SCHEMAS])
+    yield "reference/json/index", index(_SCHEMAS[lang], [path.stem for path in SCHEMAS])
     for path in SCHEMAS:
         yield f"reference/json/{path.stem}", schema_page(path, lang)
     yield "reference/python", python_page(lang)
@@ -89,6 +90,7 @@ def sources(lang: str) -> Iterator[tuple[str, str]]:
 
 _COMMANDS = {"en": "Commands", "zh": "命令"}
 _FORMATS = {"en": "Formats of checkpoints", "zh": "权重文件格式"}
+_SCHEMAS = {"en": "JSON by command", "zh": "各命令的 JSON"}
 ORPHAN = "---\norphan: true\n---\n\n"
 """Pages of architectures are linked from their list and found by searching; 800 of them at the side of every page made each page slow to build and to read."""
 KINDS = {
@@ -317,7 +319,7 @@ def architecture_page(model_type: str, lang: str) -> str:
     letters = f"| {say('symbol')} | {say('config key')} | {say('meaning')} | {say('value')} |\n|---|---|---|---:|\n{symbols}"
     return (
         f"# {model_type}\n\n{words['defaults']}\n\n{_diagram(found, lang)}## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
-        f"```text\n{formula.unicode}\n```\n\n{letters if symbols else ''}\n{table}"
+        f"```text\n{textwrap.fill(formula.unicode, 84, break_long_words=False)}\n```\n\n{letters if symbols else ''}\n{table}"
     )
 
 

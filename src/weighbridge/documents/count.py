@@ -84,6 +84,9 @@ def notes(model: ModelValue, say: Callable[[str], str] = str, counted: Tally | N
     siblings = list(_siblings(model, tally.unique))
     if siblings:
         others = say(", ").join(say("{name} has {count}").format(name=name, count=f"{count:,}") for name, count in siblings)
+        if model.source == "config":  # an object in Python, or a text pasted: there is no name that a command could take
+            yield say("This is {name}. {others}.").format(name=model.class_name, others=others)
+            return
         line = say("This is {name}. {others}; see weigh counts {source}")
         # What came in on standard input has to be given again.
         yield line.format(name=model.class_name, others=others, source="-" if model.source == "standard input" else model.source)
