@@ -26,7 +26,7 @@ from weighbridge.explain.part_titles import LINES, NAMES, VOCABULARY_HEAD, line_
 from weighbridge.explain.recount import recounter
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.rotary_share import rotated_dimensions
-from weighbridge.explain.scope import Scope, holders, role_of
+from weighbridge.explain.scope import Scope, holders, roles_of
 from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
@@ -226,14 +226,14 @@ def _leaves(module: _Module) -> list[Leaf]:
     return leaves(module.pair, module.path, module.around)
 
 
-def _role(leaf: Leaf) -> str:
+def _roles(leaf: Leaf) -> tuple[str, ...]:
     """Return what a module's names say of its role; a head of the vocabulary only where it has that many outputs, or more than inputs."""
     if leaf.pair.part.kind == "experts" and len(leaf.pair.tensors()) > 1:
-        return ""  # it holds all matrices of all experts, whatever it is called
-    name = role_of(leaf, _purpose(leaf))
+        return ("",)  # it holds all matrices of all experts, whatever it is called
+    names = roles_of(leaf, _purpose(leaf))
     matrices = [(ours.shape, theirs.shape) for ours, theirs in leaf.pair.tensors() if len(ours.shape) == 2]
     named = all(getattr(theirs[0], "word", "") == "vocab" or int(str(ours[0])) > int(str(ours[1])) for ours, theirs in matrices)
-    return name if name != VOCABULARY_HEAD or named else ""
+    return names if VOCABULARY_HEAD not in names or named else ("",)
 
 
 def _purpose(unit: _Unit) -> str:
@@ -330,7 +330,7 @@ class _Author(NamedTuple):
         tensors = first.pair.tensors()
         formula = scale(len(group), owned_size(tensors))
         kind, says = first.pair.part.kind, line_sentences(first.pair.part.kind, tensors)
-        names = list(dict.fromkeys(map(_role, group)))
+        names = list(dict.fromkeys(name for leaf in group for name in _roles(leaf)))
         title = (
             self.say(", ").join(self.say(name) for name in names)
             if all(names)

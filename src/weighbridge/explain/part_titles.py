@@ -140,8 +140,9 @@ _ATTENTION = {
     "kv_b_proj": mark("key and value, expanded"),
 }
 VOCABULARY_HEAD = mark("Vocabulary head")
+_MIX = mark("mix with the previous token")
 _SHIFT = {
-    **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate", "x_k"), mark("mix with the previous token")),
+    **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate", "x_k"), _MIX),
     "receptance": mark("receptance"),
 }
 """RWKV's own words, in its two halves of a layer."""
@@ -184,7 +185,9 @@ NAMES: dict[str, dict[str, str]] = {
         "in_proj_qkvz": mark("query, key, value and output gate in one"), "in_proj_qkv": _QKV, "in_proj_ba": mark("update rates and decays"),
         "in_proj_z": mark("output gate"), "in_proj_b": mark("update rates"), "in_proj_a": mark("decays"), "lstm": "LSTM",
         "in_proj": mark("input projection"), "out_proj": mark("output projection"), "conv1d": mark("short convolution"),
-        "rg_lru": mark("gated recurrence (RG-LRU)"), "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
+        "rg_lru": mark("gated recurrence (RG-LRU)"), **dict.fromkeys(("x_proj", "x_proj_weight"), mark("step Δ (compressed), B and C")), **dict.fromkeys(("dt_proj", "dt_proj_weight"), mark("step Δ, expanded")),
+        "dt_norm_weight": mark("norm of the step Δ"), "B_norm_weight": mark("norm of B"), "C_norm_weight": mark("norm of C"),
+        **dict.fromkeys(("dt_bias", "dt_proj_bias"), mark("bias of the step Δ")),
         "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
     },
     "pooler": {"probe": mark("Learned query (probe)")},
@@ -198,10 +201,26 @@ NAMES: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 """What a module's own name says, by topic: the same role has many spellings."""
-_LAYER_SCALE, _QUERY_SCALE = mark("Layer scale"), mark("scale of the query")
+_LAYER_SCALE, _QUERY_SCALE, _POSITION_SCALE = mark("Layer scale"), mark("scale of the query"), mark("scale of the position embeddings")
+_WEIGHTING = mark("shape of the weighting function")
 ANYWHERE: dict[str, str] = {
-    **dict.fromkeys(("lambda_1", "lambda_2", "gamma_1", "gamma_2", "gamma", "vision_param", "text_param"), _LAYER_SCALE),
+    **dict.fromkeys("lambda_1 lambda_2 gamma_1 gamma_2 gamma gamma1 gamma2 gamma3 ls1 ls2 vision_param text_param".split(), _LAYER_SCALE),
     **dict.fromkeys(("in_proj_weight", "in_proj_bias"), _QKV), "temperature": mark("Temperature of the logits"),
+    **dict.fromkeys("logit_scale_a logit_scale_t text_audio_logit_scale text_video_logit_scale audio_video_logit_scale text_audio_video_logit_scale audio_plus_text_logit_scale video_plus_text_logit_scale".split(), mark("Scale of the logits")),
+    **dict.fromkeys(("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2"), mark("vector behind the weight of the second attention map")),
+    **dict.fromkeys("time_maa_x time_maa_w time_maa_k time_maa_v time_maa_r time_maa_g time_maa_w1 time_maa_w2 x_r x_w x_k x_v x_a x_g".split(), _MIX),
+    **dict.fromkeys(("time_decay", "time_decay_w1", "time_decay_w2"), mark("decay rates")), **dict.fromkeys(("k_k", "k_a"), mark("scales of the key")),
+    **dict.fromkeys(("time_faaaa", "r_k"), mark("extra weight of the current token")),
+    **dict.fromkeys(("alpha_n", "alpha_p"), mark("slope of the xIELU activation")), "log_k": mark("strength of the asinh compression"),
+    **dict.fromkeys(("alpha_cross_attn", "alpha_dense", "high_res_vision_alpha"), _GATE), "pos_emb_alpha": _POSITION_SCALE, "pos_emb_alpha_char": _POSITION_SCALE,
+    **dict.fromkeys(("input_residual", "post_attention_residual", "lambdas"), mark("weights of the residual connection")),
+    **dict.fromkeys(("residual_scale", "hidden_states_scale", "input_hidden_states_scale"), mark("scales of the residual stream")),
+    **dict.fromkeys(("residual_bias", "hidden_states_bias", "input_hidden_states_bias"), mark("shifts of the residual stream")),
+    **dict.fromkeys(("text_projection", "prompts_visual_projection"), mark("Projection")), "bin_score": mark("score of unmatched points"),
+    "correct_output_scale": mark("scale of the corrected output"), "gru_rel_pos_const": mark("constant of the gate over relative positions"),
+    "log_scale": mark("scales of the flow, as logarithms"), "translate": mark("shifts of the flow"), "reg_scale": _WEIGHTING, "w_g": mark("weights of the global query"),
+    "q_weight": mark("query norm"), "k_weight": mark("key norm"), **dict.fromkeys(("activation", "activation_fn"), mark("slope of PReLU")),
+    "latent_scaling_factor": mark("scale of the latents"), "latent_bias_factor": mark("shift of the latents"),
     **dict.fromkeys(("snake1", "snake2"), mark("Snake activation")), "grn": mark("Global response normalization"),
     **dict.fromkeys(("per_dim_scale", "scaling"), _QUERY_SCALE), "logit_scale": mark("scale of the scores"),
     **dict.fromkeys(("gate_attn", "gate_ffn", "gate_attention", "gate_ffw", "cross_attn_attn_gate", "cross_attn_mlp_gate", "gate"), _GATE),

@@ -9,7 +9,7 @@ from weighbridge.core.formula import Symbol, letters
 from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
 from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.tree import Attend, Part, Tensor
-from weighbridge.explain.part_titles import DOWN, UP, role_name
+from weighbridge.explain.part_titles import DOWN, LINES, UP, line_title, role_name
 from weighbridge.explain.semantic_tree import TOPICS, Leaf, Pair
 
 
@@ -74,6 +74,20 @@ def role_of(leaf: Leaf, topic: str) -> str:
         return name
     into, out = found
     return UP if out > into else DOWN if out < into else ""
+
+
+def roles_of(leaf: Leaf, topic: str) -> tuple[str, ...]:
+    """Return what a module does, as its name says, else what the names of its bare tensors say, where no kind has a title.
+
+    >>> leaf = Leaf("head.attention", Pair(part := Part("attention", (Tensor("in_proj_weight", (9, 3)), Tensor("in_proj_bias", (9,))), ""), part), ())
+    >>> roles_of(leaf, "pooler")
+    ('query, key and value in one',)
+    """
+    name, tensors = role_of(leaf, topic), leaf.pair.tensors()
+    if name or line_title(leaf.pair.part.kind, tuple(ours.role for ours, _ in tensors)) != LINES["other"]:
+        return (name,)
+    names = tuple(dict.fromkeys(role_name(topic, f"{leaf.path}.{ours.name}") for ours, _ in tensors))
+    return names if all(names) else ("",)
 
 
 def widths(tensors: list[tuple[Tensor, Tensor]]) -> tuple[int, int] | None:
