@@ -119,7 +119,7 @@ def _causal_layers(part: Part, copies: int = 1) -> int | None:
 
 
 def _sees_itself(node: Node) -> bool:
-    """Tell whether a node keeps the decoder's own tokens: causal attention does, and what stands for it where it is no product of matrices."""
+    """Tell whether a node keeps the decoder's own tokens: causal attention does, and what stands for it where it is no matrix product."""
     return node.causal if isinstance(node, Attend) else isinstance(node, State) and node.per_token and node.tokens is None
 
 

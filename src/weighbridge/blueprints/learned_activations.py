@@ -33,7 +33,7 @@ class Place(NamedTuple):
     Attributes:
         path: Its name in one of the type's classes, without the numbers of layers; empty where the key reaches modules that are
             not those of the sub-config's own model alone.
-        before: The child of the same module that it stands behind, if it is not the first that has parameters.
+        before: The child of the same module that it stands after, if it is not the first that has parameters.
     """
 
     path: str

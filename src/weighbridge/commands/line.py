@@ -94,7 +94,7 @@ def _command(name: str) -> str:
 
 
 def _refuse_mistyped(words: list[str]) -> None:
-    """Say that a first word, followed by others, is a mistyped command, or that a command stands behind what it is asked of."""
+    """Say that a first word, followed by others, is a mistyped command, or that a command stands after what it is asked of."""
     if len(words) < 2 or words[0] in COMMANDS:
         return
     if words[0] == "weigh":

@@ -302,7 +302,7 @@ def _without_zero_experts(tree: Part, experts: Size) -> Part:
 
 
 def without_last_norm(tree: Part) -> Part:
-    """Return a tree whose Swin backbones lack the norm behind the last stage, which 5.23.0 builds and never uses.
+    """Return a tree whose Swin backbones lack the norm after the last stage, which 5.23.0 builds and never uses.
 
     >>> from weighbridge import model
     >>> count(without_last_norm(model("grounding-dino-tiny").tree))

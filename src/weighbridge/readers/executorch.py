@@ -1,7 +1,7 @@
 """ExecuTorch programs (``.pte``): the constants of a program that are not inside a delegate.
 
 The program is a FlatBuffer: plans with values, of which some are tensors that name a constant by number; the constants' bytes are in the FlatBuffer
-or in a segment behind it. What a delegate (XNNPACK, Core ML, ...) has taken is in a form of its own: such a program is refused.
+or in a segment after it. What a delegate (XNNPACK, Core ML, ...) has taken is in a form of its own: such a program is refused.
 
 Source: pytorch/executorch, schema/program.fbs (``Program``, ``ExecutionPlan``, ``EValue``, ``Tensor``, ``SubsegmentOffsets``), schema/scalar_type.fbs
 """

@@ -237,7 +237,7 @@ class Architecture(NamedTuple):
         names: Pieces of names, those of a file and the reference's.
         fields: Metadata keys and the config's.
         ties: Whether the file tells by a missing ``output.weight`` that the output matrix is the embeddings.
-        biased: Config keys that are true if the first layer holds the bias that stands behind them.
+        biased: Config keys that are true if the first layer holds the bias that stands after them.
         stated: What is true of every such file.
         settled: Makes of the metadata (keys without the architecture's name) and the names what no single key says.
         apart: Names of tensors that hold several of the reference's in one, and those, by a file's metadata; a star is a layer's number.

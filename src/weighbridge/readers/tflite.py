@@ -83,7 +83,7 @@ def read(file: BinaryIO) -> Listing:
 
 
 def _size(table: Table) -> int:
-    """Return the bytes of a buffer, within the FlatBuffer or behind it."""
+    """Return the bytes of a buffer, within the FlatBuffer or after it."""
     offset, size = table.number(1, U64), table.number(2, U64)
     if offset > 1:
         if offset + size > table.buffer.size:

@@ -121,7 +121,7 @@ class View(NamedTuple):
 
 
 def rows_first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a tensor whose rows lie one behind the other.
+    """Return the strides of a tensor whose rows lie one after the other.
 
     >>> rows_first((2, 3, 4))
     (12, 4, 1)

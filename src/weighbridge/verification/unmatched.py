@@ -96,7 +96,7 @@ def _predicted_layers(raw: Mapping[str, object]) -> int:
 
 
 def _is_layer_beyond(judge: Judge, name: str, most: int) -> bool:
-    """Tell whether *name* is in one of the *most* layers right behind the class's last one."""
+    """Tell whether *name* is in one of the *most* layers right after the class's last one."""
     match = _LAYER.search(name)
     return match is not None and 0 < int(match[1]) - _last_layer(tuple(judge.expected)) <= most
 

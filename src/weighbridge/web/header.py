@@ -82,7 +82,7 @@ def slices(body: bytes, places: str, size: int) -> tuple[Slice, ...]:
     """Take a body apart into the slices it is made of.
 
     Args:
-        body: The slices, one behind the other.
+        body: The slices, one after the other.
         places: Where each begins and how long it is: ``0:8,4096:512``; the empty string for one that begins at 0.
         size: Of the whole file.
 

@@ -98,7 +98,7 @@ def _make_breakable(name: str) -> Markup:
 
 
 def _with_index(letter: str) -> Markup:
-    """Set what stands behind a letter's underscore as its index."""
+    """Set what stands after a letter's underscore as its index."""
     from markupsafe import Markup
 
     head, _, index = letter.partition("_")

@@ -132,7 +132,7 @@ def _spectrum(method: str, site: Site, number: object) -> AddedTensor:
 
 
 def _behind_dot(patterns: Mapping[str, Any] | None, path: str, default: Any) -> Any:
-    """Return the value of the first pattern that stands behind a dot at the end of *path*, else that of *path* itself."""
+    """Return the value of the first pattern that stands after a dot at the end of *path*, else that of *path* itself."""
     for key, value in (patterns or {}).items():
         if pattern(rf".*\.{key}$", "pattern").match(path):
             return value

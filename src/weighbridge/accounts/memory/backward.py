@@ -1,6 +1,6 @@
 """The most memory that a backward pass holds at once: its calls run in reverse, as torch's engine does.
 
-At each call the kept storages of all calls before it are still held, with the gradients of parameters behind it, those that wait for a
+At each call the kept storages of all calls before it are still held, with the gradients of parameters after it, those that wait for a
 call further up, the one that comes in and those that it puts out. A gradient that meets another at the same value is added to it in place,
 or, where somebody else holds it still, to a new one.
 

@@ -1,7 +1,7 @@
 """The most memory that one training step holds at once: an estimate from what its forward keeps, freed in the order of the backward pass.
 
 Backward walks the kept storages from the last to the first. At each, what is kept before it is still held, with the gradients of the
-parameters behind it, and with the gradients that flow through it: one that comes in and one that goes out. After it the optimizer makes
+parameters after it, and with the gradients that flow through it: one that comes in and one that goes out. After it the optimizer makes
 new tensors for one parameter after another. Oracle: ``torch.distributed._tools.mem_tracker.MemTracker`` under fake tensors.
 """
 

@@ -1,4 +1,4 @@
-"""Which layers stand on which pipeline stage, and what stands before and behind them."""
+"""Which layers stand on which pipeline stage, and what stands before and after them."""
 
 from __future__ import annotations
 

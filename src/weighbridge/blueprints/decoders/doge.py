@@ -16,7 +16,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 
 def doge(c: Config) -> tuple[Node, ...]:
-    """Describe embeddings, layers whose residuals are weighed, and a last norm."""
+    """Describe embeddings, layers whose residuals are weighted, and a last norm."""
     H = c.hidden
     layer = part(
         "layers",
@@ -51,7 +51,7 @@ def attention(c: Config) -> Part:
 
 
 def experts(c: Config) -> Part:
-    """Describe an MLP that every token passes, and experts that are looked up: a row for the way down, a row for the way up."""
+    """Describe an MLP that every token goes through, and experts that are looked up: a row for the way down, a row for the way up."""
     H = c.hidden
     return part(
         "mlp",

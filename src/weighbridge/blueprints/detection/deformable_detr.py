@@ -51,7 +51,7 @@ def refuse_mismatch(c: Config) -> bool:
 
 
 def layer(c: Config, parts: tuple[Node, ...], inner: Size) -> tuple[Node, ...]:
-    """Return the parts of a layer and the feed-forward network behind them."""
+    """Return the parts of a layer and the feed-forward network after them."""
     return *parts, plain_mlp("mlp", c.hidden, inner, ("fc1", "fc2"), bias=True), layer_norm("final_layer_norm", c.hidden)
 
 

@@ -46,7 +46,7 @@ def deberta_v2(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Pa
 
 
 def layers(c: Config, tokens: Stream = "seq") -> Part:
-    """Describe the layers over *tokens*, and what stands behind them; the convolution works once, after the first layer."""
+    """Describe the layers over *tokens*, and what stands after them; the convolution works once, after the first layer."""
     H = c.hidden
     attention = part("attention", disentangled_attention(c, tokens), output_block(H, H), kind="self_attention")
     layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)

@@ -83,7 +83,7 @@ def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
 def folding(c: Config) -> Part:
     """Describe EsmForProteinFolding: the states of all layers, weighed, go into a trunk that makes a structure of them.
 
-    The language model is not trained; it sees a token in front of the residues and one behind them.
+    The language model is not trained; it sees a token in front of the residues and one after them.
     """
     if not c.folds:
         raise ConfigError("this class needs a config of a model that folds", key="is_folding_model", value=False, hint="true")

@@ -155,7 +155,7 @@ def classification_head(c: Config) -> Part:
 
 
 def writes(c: Config) -> Part:
-    """Describe ReformerModelWithLMHead, which the reference builds of a decoder alone, whose chunks see none behind them."""
+    """Describe ReformerModelWithLMHead, which the reference builds of a decoder alone, whose chunks see none after them."""
     if not c.decodes:
         raise ConfigError("this class has only a decoder", key="is_decoder", value=c.decodes, hint="set it to true")
     for kind, after in (("local", c.local_after), ("lsh", c.lsh_after)):

@@ -47,7 +47,7 @@ def mixture(c: Config) -> Part:
 
 
 def beam(c: Config) -> tuple[Node, ...]:
-    """Describe Beam: each half normed before and after, attention gated with a bias for each head."""
+    """Describe Beam: each half normalized before and after, attention gated with a bias for each head."""
     H = c.hidden
 
     def layer(kind: str) -> tuple[Node, ...]:
@@ -73,7 +73,7 @@ def laguna(c: Config) -> tuple[Node, ...]:
 
 
 def expert_layer(c: Config) -> Part:
-    """Describe experts, a router whose correction is a parameter, and an MLP that every token passes."""
+    """Describe experts, a router whose correction is a parameter, and an MLP that every token goes through."""
     frozen = Tensor("e_score_correction_bias", (c.experts,), "bias", frozen=True)
     return part(
         "mlp",

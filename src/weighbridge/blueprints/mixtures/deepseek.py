@@ -31,7 +31,7 @@ def latent_attention(c: Config, *after: Part, cached: Size = 0) -> Part:
     """Describe attention whose keys and values are kept compressed: the cache holds the latent and the rotary part once for all heads.
 
     Args:
-        after: Further parts, behind the output.
+        after: Further parts, after the output.
         cached: What they keep for each token.
     """
     H, A, width = c.hidden, c.heads, c.plain_dim + c.rope_dim

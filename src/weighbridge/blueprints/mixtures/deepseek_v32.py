@@ -41,7 +41,7 @@ def indexer(c: Config) -> Part:
 
 
 def scorer(c: Config, source: Size, *after: Node) -> Part:
-    """Describe the scores that pick the keys: a few narrow heads, made of *source* channels, over one shared key, weighed by the token."""
+    """Describe the scores that pick the keys: a few narrow heads, made of *source* channels, over one shared key, weighted by the token."""
     heads, D = c.index_heads, c.index_dim
     return part(
         "indexer",

@@ -45,7 +45,7 @@ RATIOS = {0: WINDOW, 4: SPARSE, 128: HEAVY}
 
 
 def deepseek_v4(c: Config) -> tuple[Node, ...]:
-    """Describe embeddings, layers between mixed residual streams, a last norm, and what makes one stream of them again."""
+    """Describe embeddings, layers between mixed residual streams, a last norm, and what merges the streams into one."""
     H = c.hidden
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
@@ -63,7 +63,7 @@ def deepseek_v4(c: Config) -> tuple[Node, ...]:
 
 
 def stream_head(c: Config) -> Part:
-    """Describe what makes one residual stream of several, behind the last layer."""
+    """Describe what merges the residual streams into one, after the last layer."""
     N = c.streams
     fn, base, scale = Tensor("hc_fn", (N, N * c.hidden)), Tensor("hc_base", (N,), "bias"), Tensor("hc_scale", (1,), "gain")
     return part("hc_head", fn, base, scale, kind="linear")
@@ -130,7 +130,7 @@ def blocks(c: Config, width: Size, series: int, rate: int) -> tuple[Node, ...]:
 
 
 def indexer(c: Config) -> Part:
-    """Describe the scores that pick blocks: narrow heads over one shared key, weighed by the token itself."""
+    """Describe the scores that pick blocks: narrow heads over one shared key, weighted by the token itself."""
     J, D, rate = c.index_heads, c.index_dim, c.rates[SPARSE]
     weights = linear("weights_proj", c.hidden, J, bias=False)
     return part(

@@ -46,7 +46,7 @@ WIDTHS = {
     "rope_dim": "qk_rope_head_dim",
     "value_dim": "v_head_dim",
 }
-"""What the layers with a window have of their own: our word, and the key, which stands behind ``swa_``."""
+"""What the layers with a window have of their own: our word, and the key, which stands after ``swa_``."""
 MIXERS = "full_attention", "indexed_attention", "sliding_attention"
 
 

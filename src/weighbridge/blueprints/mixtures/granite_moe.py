@@ -35,7 +35,7 @@ def granite_moe(c: Config) -> tuple[Node, ...]:
 
 
 def granite_hybrid(c: Config) -> tuple[Node, ...]:
-    """Describe Granite 4: Mamba-2 or attention, then experts, if there are any, and an MLP that every token passes."""
+    """Describe Granite 4: Mamba-2 or attention, then experts, if there are any, and an MLP that every token goes through."""
     H = c.hidden
 
     def layer(kind: str) -> tuple[Node, ...]:
@@ -53,7 +53,7 @@ def mixture(c: Config) -> Part:
 
 
 def shared_mlp(c: Config) -> tuple[Part, ...]:
-    """Describe the MLP that every token passes: gate and up projection in one."""
+    """Describe the MLP that every token goes through: gate and up projection in one."""
     inner = (
         linear("input_linear", c.hidden, 2 * c.shared_inner, bias=False),
         linear("output_linear", c.shared_inner, c.hidden, bias=False),

@@ -17,7 +17,7 @@ from weighbridge.core.tree import Node, Tensor
 
 
 def hunyuan(c: Config) -> tuple[Node, ...]:
-    """Describe Hunyuan-A13B: a router called ``gate.wg``, experts, and an MLP of the same width that every token passes."""
+    """Describe Hunyuan-A13B: a router called ``gate.wg``, experts, and an MLP of the same width that every token goes through."""
     H = c.hidden
     layer = part(
         "layers",
@@ -60,7 +60,7 @@ def _flint_windows(c: Config) -> int:
 
 
 def shared_mlp_field(default: int) -> Field:
-    """Declare the width of the MLP that every token passes."""
+    """Declare the width of the MLP that every token goes through."""
     return SHARED_EXPERT_MLP.with_default(default)
 
 

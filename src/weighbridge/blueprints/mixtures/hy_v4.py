@@ -20,7 +20,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 
 def hy_v4(c: Config) -> tuple[Node, ...]:
-    """Describe embeddings, layers between residual streams, a last norm, and what makes one stream of them again."""
+    """Describe embeddings, layers between residual streams, a last norm, and what merges the streams into one."""
     H = c.hidden
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:

@@ -47,7 +47,7 @@ FULL, WINDOW = "hybrid", "hybrid_sliding"
 
 
 def text(c: Config) -> tuple[Node, ...]:
-    """Describe normed embeddings, layers with convolutions behind attention and MLP, and a last norm."""
+    """Describe normalized embeddings, layers with convolutions after attention and MLP, and a last norm."""
     H = c.hidden
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:

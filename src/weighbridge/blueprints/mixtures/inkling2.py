@@ -53,7 +53,7 @@ PATCHES = unknown("the number of patches depends on the size of the image")
 
 
 def text(c: Config) -> tuple[Node, ...]:
-    """Describe normed embeddings, layers over what earlier blocks of them output, a last norm, and a last mix of all blocks."""
+    """Describe normalized embeddings, layers over what earlier blocks of them output, a last norm, and a last mix of all blocks."""
     H = c.hidden
     table = part("embed_tokens", Tensor("weight", (c.vocab, H), "embedding"), rms_norm("embed_norm", H), kind="embedding")
     kinds = list(zip(c.mixers, c.blocks, c.blocks[1:], strict=False))

@@ -14,7 +14,7 @@ Scale = tuple[int, int, int]
 
 
 def patch_scales(frames: int, patch: int, layers: int, channels: int) -> list[Scale]:
-    """Return the scale before the first layer, and behind each: the whole patch is one place in the end.
+    """Return the scale before the first layer, and after each: the whole patch is one place in the end.
 
     >>> patch_scales(2, 4, 3, 3)
     [(1, 1, 3), (1, 2, 64), (1, 4, 64), (2, 4, 6144)]

@@ -1,4 +1,4 @@
-"""ESMFold's trunk, which turns the states of residues and of pairs of them into one another, and the structure module behind it.
+"""ESMFold's trunk, which turns the states of residues and of pairs of them into one another, and the structure module after it.
 
 Source: 10.1126/science.ade2574, and 10.1038/s41586-021-03819-2 (its supplement's algorithms 11 to 23); names as in transformers 5.23.0,
 models/esm/modeling_esmfold.py.

@@ -90,7 +90,7 @@ QUANTIZED = (
 
 
 def frames(c: Config, layers: int | None = None) -> Stream:
-    """Return the stream that the first *layers* convolutions, or all of them, make of the wave."""
+    """Return the stream that the first *layers* convolutions, or all of them, make of the waveform."""
     stream: Stream = "seq"
     for kernel, stride in list(zip(c.kernels, c.strides, strict=True))[:layers]:
         stream = (length(stream) - kernel) // stride + 1

@@ -51,7 +51,7 @@ def refuse_other_width(c: Config) -> bool:
 
 
 def patch_embed(c: Config) -> tuple[tuple[Part, ...], Grid]:
-    """Describe the network and the projection behind it, if there is one, and return the grid of patches.
+    """Describe the network and the projection after it, if there is one, and return the grid of patches.
 
     A network that no projection follows outputs the transformer's width itself.
     """
@@ -67,7 +67,7 @@ def patch_embed(c: Config) -> tuple[tuple[Part, ...], Grid]:
 
 
 def conv_stem(c: Config, image: Grid) -> tuple[tuple[Part, ...], Grid, Size]:
-    """Describe convolutions with a batch norm behind each but the last, which has a bias instead."""
+    """Describe convolutions with a batch norm after each but the last, which has a bias instead."""
     found, inputs, grid, last = [], c.channels, image, len(c.stem["widths"]) - 1
     for index, (width, kernel, stride) in enumerate(zip(*(c.stem[key] for key in STEMS["conv_stem"]), strict=True)):
         grid = conv_output(grid, kernel, stride)
@@ -96,7 +96,7 @@ def mobile_block(inputs: Size, width: int, seen: Grid, grid: Grid) -> tuple[Node
 
 
 def mobile_stages(c: Config, image: Grid) -> tuple[tuple[Part, ...], Grid, Size]:
-    """Describe ViTamin's first two stages (arXiv 2404.02132), a stem before them and a convolution behind."""
+    """Describe ViTamin's first two stages (arXiv 2404.02132), a stem before them and a convolution after."""
     width, grid = c.stem["width"], conv_output(image, 3, 2, 1)
     first = conv2d("conv1", c.channels, width, 3), layer_norm("norm1", width), conv2d("conv2", width, width, 3)
     before, inputs = part("stem", *first, kind="embeddings", stream=area(grid)), width
@@ -119,7 +119,7 @@ def _halve(grid: Grid) -> Grid:
 
 
 def bottleneck(inputs: Size, inner: int, seen: Grid, grid: Grid, *, first: bool) -> tuple[Node, ...]:
-    """Describe a residual block of three convolutions, each with a norm over groups behind it."""
+    """Describe a residual block of three convolutions, each with a norm over groups after it."""
     wide = 4 * inner
     beside = conv2d("conv", inputs, wide, 1, bias=False), group_norm("norm", wide)
     return (

@@ -63,7 +63,7 @@ def middle_blocks(c: Config, by: int, attends: bool = True) -> Part:
 def resolution_level(
     index: int, c: Config, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]
 ) -> Part:
-    """Describe the blocks of one resolution, with attention behind each where it *attends*, and the way to the next."""
+    """Describe the blocks of one resolution, with attention after each where it *attends*, and the way to the next."""
     inside = tuple(resnet(str(index), c, after if index else before, after) for index in layer_range(blocks))
     looks = tuple(attention_block(str(index), c, after) for index in layer_range(blocks)) if attends else ()
     return part(

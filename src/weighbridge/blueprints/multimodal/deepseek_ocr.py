@@ -94,7 +94,7 @@ QWEN = variant(
 
 
 def text_fields(kinds: tuple[Field, ...], **changes: Any) -> tuple[Field, ...]:
-    """List the fields of a text model whose sparse layers have experts, some of which all tokens pass."""
+    """List the fields of a text model whose sparse layers have experts, some of which all tokens go through."""
     return with_layer_kinds(
         MIXTRAL,
         kinds,

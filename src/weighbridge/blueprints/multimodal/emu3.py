@@ -120,7 +120,7 @@ def attention(name: str, c: Config) -> Part:
 
 
 def level(c: Config, index: int, before: int, blocks: int, norm: Norm, between: str) -> Part:
-    """Describe the blocks of one resolution, attention behind each where it is asked for, and the way to the next."""
+    """Describe the blocks of one resolution, attention after each where it is asked for, and the way to the next."""
     after = c.levels[index]
     width, left = c.base * after, c.base * (after if blocks else before)
     looks = blocks if index in c.attending else 0

@@ -59,7 +59,7 @@ MARKS = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for s
 
 
 def downsampling_tower(c: Config, attended: Part, mlp: Part, merger_mlp: Size, *, learned_positions: bool) -> Part:
-    """Describe GLM's tower: layers, a convolution that merges squares of patches, and a gated merger behind it."""
+    """Describe GLM's tower: layers, a convolution that merges squares of patches, and a gated merger after it."""
     H, out = c.hidden, c.out
     positions = part("embeddings", embedding("position_embedding", c.positions, H), kind="embeddings") if learned_positions else None
     merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, merger_mlp))

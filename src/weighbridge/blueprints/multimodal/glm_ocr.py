@@ -43,7 +43,7 @@ BOTH = (
 
 
 def vision(c: Config) -> Part:
-    """Describe the tower, whose queries and keys are normed."""
+    """Describe the tower, whose queries and keys are normalized."""
     H = c.hidden
     scores = attention(c).children[-1]
     attended = part(

@@ -37,7 +37,7 @@ BOTH = (
 
 
 def half_side(side: Size) -> Size:
-    """Return the side of a map behind a convolution that takes every second place."""
+    """Return the side of a map after a convolution that takes every second place."""
     result: Size = (side + 1) // 2
     return result
 

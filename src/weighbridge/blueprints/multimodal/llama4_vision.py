@@ -25,7 +25,7 @@ VISION = (
 
 
 def vision(c: Config) -> Part:
-    """Describe Llama4VisionModel: unfolded patches with a class token behind them, layers, and an adapter over squares of patches."""
+    """Describe Llama4VisionModel: unfolded patches with a class token after them, layers, and an adapter over squares of patches."""
     H = c.hidden
     attention = part(
         "self_attn",

@@ -52,7 +52,7 @@ def with_classifier(stream: Stream | None) -> Blueprint:
 
 
 def ultra_body(c: Config) -> tuple[Node, ...]:
-    """Describe the same with UltraBERT, and a norm behind the projection."""
+    """Describe the same with UltraBERT, and a norm after the projection."""
     tower, connector, text = body(c)
     assert isinstance(connector, Part)
     return tower, replace(connector, children=(*connector.children, rms_norm("norm", c.text.hidden))), text

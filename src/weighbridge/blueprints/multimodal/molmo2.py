@@ -81,7 +81,7 @@ def released_layers(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def norm_kind(value: Any) -> str:
-    """Take whether queries and keys are normed head by head or whole."""
+    """Take whether queries and keys are normalized head by head or whole."""
     if value not in ("qwen3", "olmo"):
         raise ConfigError(Text("expected qwen3 or olmo, found {value!r:.60}", value=value), key="qk_norm_type", value=value)
     return "head" if value == "qwen3" else "whole"
@@ -169,7 +169,7 @@ def generation(c: Config) -> Part:
 
 
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring a released config into the present layout: ``vit_config``, whose layers behind the last one read are left out.
+    """Bring a released config into the present layout: ``vit_config``, whose layers after the last one read are left out.
 
     >>> normalize_config({"vit_config": {"num_hidden_layers": 27}})["vision_config"]
     {'num_hidden_layers': 25}

@@ -134,7 +134,7 @@ def body(c: Config) -> tuple[Node, ...]:
 
 
 def audio(c: Config) -> Part:
-    """Describe MuseSparkAudioModel: samples side by side step by step, and convolutions of each channel with a plain network behind."""
+    """Describe MuseSparkAudioModel: samples side by side step by step, and convolutions of each channel with a plain network after."""
     stream: Stream = "seq"
     layers, width = [], 1
     for index, (patch, outputs, depth) in enumerate(zip(c.patches, c.widths, c.depths, strict=True)):

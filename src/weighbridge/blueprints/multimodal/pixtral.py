@@ -64,7 +64,7 @@ def pixtral(c: Config) -> Part:
 
 
 def mistral3(c: Config) -> tuple[Node, ...]:
-    """Describe the tower, a merger of squares of patches with two linear layers behind it, and the text."""
+    """Describe the tower, a merger of squares of patches with two linear layers after it, and the text."""
     return (
         as_child(
             "vision_tower", submodel(c.vision), streams={"batch": product_of("batch", "images")}, requires="images", executions="images"

@@ -70,7 +70,7 @@ def vision(c: Config) -> tuple[Part, Length]:
 
 
 def layers(c: Config) -> Part:
-    """Describe the encoder's layers, each norm behind what it follows."""
+    """Describe the encoder's layers, each norm after what it follows."""
     H = c.hidden
     attention = part(
         "attention",

@@ -76,7 +76,7 @@ def middle(width: Size, *, attends: bool) -> Part:
 
 
 def chain(inputs: Size, outputs: Size, depth: int) -> list[tuple[Node, ...]]:
-    """Describe residual blocks one behind the other, the first of which changes the width."""
+    """Describe residual blocks one after the other, the first of which changes the width."""
     return [resnet(inputs if index == 0 else outputs, outputs) for index in range(depth)]
 
 

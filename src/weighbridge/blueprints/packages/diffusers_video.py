@@ -106,7 +106,7 @@ LTX = (
 
 
 def ltx(c: Config) -> Part:
-    """Describe LTXVideoTransformer3DModel (arXiv 2501.00103): queries and keys are normed across all heads."""
+    """Describe LTXVideoTransformer3DModel (arXiv 2501.00103): queries and keys are normalized across all heads."""
     H = c.hidden
     norms = rms_norm("norm_q", H), rms_norm("norm_k", H)
     inner: list[Node] = []
@@ -148,7 +148,7 @@ WAN = (
 
 
 def wan_attention(c: Config, name: str, *, added: Size | None) -> Part:
-    """Describe attention whose queries and keys are normed across all heads; *added* keys and values come from an image."""
+    """Describe attention whose queries and keys are normalized across all heads; *added* keys and values come from an image."""
     H = c.hidden
     maps = (*(linear(name, H, H) for name in ("to_q", "to_k", "to_v")), to_out(H, H), rms_norm("norm_q", H), rms_norm("norm_k", H))
     more = () if added is None else (linear("add_k_proj", added, H), linear("add_v_proj", added, H), rms_norm("norm_added_k", H))

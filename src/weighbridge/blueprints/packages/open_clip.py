@@ -190,7 +190,7 @@ FIELDS = (
 
 
 def timm_tower(c: Config, shared: Size) -> tuple[Part, ...]:
-    """Describe a network of timm's, whose classifier makes the vector in the shared space, or a head behind it."""
+    """Describe a network of timm's, whose classifier makes the vector in the shared space, or a head after it."""
     known = family(c.model_type)
     if c.projection is None:
         return (as_child("trunk", known.classes[known.base](with_changes(c, headed=True, labels=shared))),)

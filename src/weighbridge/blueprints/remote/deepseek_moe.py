@@ -14,7 +14,7 @@ from weighbridge.core.tree import Node, Part
 
 
 def deepseek_moe(c: Config) -> tuple[Node, ...]:
-    """Describe Llama with many small experts, each with matrices of its own, and a few that every token passes."""
+    """Describe Llama with many small experts, each with matrices of its own, and a few that every token goes through."""
     H = c.hidden
 
     def layer(kind: str) -> tuple[Node, ...]:

@@ -1,6 +1,6 @@
 """Jina Embeddings v2 (Günther et al., 2023): BERT with a gated MLP, and with ALiBi in the place of learned positions.
 
-Source: arXiv 2310.19923; names and keys as in modeling_bert.py of jinaai/jina-bert-implementation and, where queries and keys are normed,
+Source: arXiv 2310.19923; names and keys as in modeling_bert.py of jinaai/jina-bert-implementation and, where queries and keys are normalized,
 of jinaai/jina-bert-v2-qk-post-norm. Held to the published totals 137,368,320 and 32,690,688, not to a live class.
 """
 
@@ -59,7 +59,7 @@ def _refuse_others(c: Config) -> bool:
 
 
 def _is_normed(c: Config) -> bool:
-    """Tell whether queries and keys are normed: only the place of the code says so."""
+    """Tell whether queries and keys are normalized: only the place of the code says so."""
     return isinstance(c.code, dict) and any(CODE in str(place) for place in c.code.values())
 
 

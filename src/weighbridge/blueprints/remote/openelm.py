@@ -66,7 +66,7 @@ def openelm(c: Config) -> tuple[Node, ...]:
 
 
 def layer(c: Config, block: Block) -> tuple[Node, ...]:
-    """Describe a layer: attention whose queries and keys are normed, and a gated MLP, each with two matrices in one."""
+    """Describe a layer: attention whose queries and keys are normalized, and a gated MLP, each with two matrices in one."""
     H, D, A, K = c.hidden, c.head_dim, block.heads, block.kv_heads
     norms = (rms_norm("q_norm", D), rms_norm("k_norm", D)) if c.normed else ()
     attention = part(

@@ -45,7 +45,7 @@ def plamo2(c: Config) -> tuple[Node, ...]:
 
 
 def attention(c: Config) -> Part:
-    """Describe attention whose queries and keys are normed, with a gain for each head."""
+    """Describe attention whose queries and keys are normalized, with a gain for each head."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
         "mixer",

@@ -32,7 +32,7 @@ STYLE = fairseq_transformer.Style("computed", final_norm=True, logits_bias=False
 def attention(c: Config, local: Stream) -> Part:
     """Describe attention: tokens see their block and the global tokens, which see everything."""
     every, blocks = sum_of(local, c.globals), length(local) // c.block
-    # The weight of a single global token scales its value; that is no product of matrices.
+    # The weight of a single global token scales its value; that is no matrix product.
     seen: tuple[Operation, ...] = (attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.globals + c.block, groups=blocks),)
     if c.lone:
         within = attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)

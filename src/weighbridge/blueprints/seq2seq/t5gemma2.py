@@ -49,7 +49,7 @@ FIELDS = (
 
 
 def attention(c: Config, memory: Stream | None = None) -> Part:
-    """Describe attention over the tokens themselves, or over these and those of *memory*; queries and keys are normed."""
+    """Describe attention over the tokens themselves, or over these and those of *memory*; queries and keys are normalized."""
     H, bias, kv = c.hidden, c.attention_bias, c.kv_heads * c.head_dim
     keys = None if memory is None else sum_of("decoder", memory)
     seen = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys)

@@ -1,7 +1,7 @@
 """Autoformer: series decomposition and auto-correlation instead of attention (Wu et al., 2021).
 
 Source: arXiv 2106.13008; names as in transformers 5.23.0, models/autoformer/modeling_autoformer.py. Its attention is made of
-Fourier transforms, which are no products of matrices.
+Fourier transforms, which are no matrix products.
 """
 
 from __future__ import annotations

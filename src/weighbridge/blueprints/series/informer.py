@@ -23,7 +23,7 @@ INFORMER = (
 
 
 def distilled_length(c: Config, depth: int, own: Stream) -> Stream:
-    """Return what is left for the encoder layer at *depth*: distilling halves the steps behind each."""
+    """Return what is left for the encoder layer at *depth*: distilling halves the steps after each."""
     for _ in layer_range(depth if c.distilled else 0):
         own = (length(own) - 1) // 2 + 1
     return own

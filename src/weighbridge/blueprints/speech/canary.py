@@ -107,7 +107,7 @@ def attention(c: Config, name: str, keys: Stream | None = None) -> Part:
 
 
 def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
-    """Describe the decoder, which attends to *keys*; positions are waves, or a learned table behind a map of the encoder's states."""
+    """Describe the decoder, which attends to *keys*; positions are sinusoids, or a learned table after a map of the encoder's states."""
     H, requires = c.hidden, keys if isinstance(keys, str) else None
     layer = part(
         "layers",

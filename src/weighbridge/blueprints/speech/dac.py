@@ -1,6 +1,6 @@
 """DAC: convolutions with snake activations between waveform and frames, and residual quantizers with narrow codes.
 
-Source: Kumar et al. 2023, arXiv 2306.06546; names as in transformers 5.23.0, models/dac/modeling_dac.py. ``seq`` counts samples of the wave.
+Source: Kumar et al. 2023, arXiv 2306.06546; names as in transformers 5.23.0, models/dac/modeling_dac.py. ``seq`` counts samples of the waveform.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def residual_units(width: Size, of: Stream) -> tuple[Part, ...]:
 
 
 def encoder(c: Config) -> tuple[Part, Stream]:
-    """Describe the encoder, whose blocks double the channels, and return the stream of frames behind it."""
+    """Describe the encoder, whose blocks double the channels, and return the stream of frames after it."""
     stream: Stream = "seq"
     blocks = []
     for step, ratio in enumerate(c.ratios):

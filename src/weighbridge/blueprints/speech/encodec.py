@@ -83,7 +83,7 @@ FILLED = unknown("waves are padded to whole frames, and codes are found by dista
 
 
 def convolution(c: Config, name: str, shape: tuple[Size, Size, Size], outs: Size, *, bias: bool = True) -> Part:
-    """Describe a convolution, its weight split into length and direction, or with a norm behind it."""
+    """Describe a convolution, its weight split into length and direction, or with a norm after it."""
     shift = (Tensor("bias", (outs,), "bias"),) if bias else ()
     inner: tuple[Node, ...] = (Tensor("weight", shape, "weight"), *shift)
     if c.norm == "weight_norm":
@@ -108,7 +108,7 @@ def block(c: Config, name: str, width: Size) -> Part:
 
 
 def seanet_encoder(c: Config) -> tuple[Part, ...]:
-    """Describe the convolutions that make frames of a wave; EnCodec has an LSTM behind them."""
+    """Describe the convolutions that make frames of a wave; EnCodec has an LSTM after them."""
     F, layers, index, scale = c.filters, [conv(c, "0", c.channels, c.filters, c.kernel)], 1, 1
     for ratio in reversed(c.ratios):
         layers += [block(c, str(index + step), scale * F) for step in layer_range(c.blocks)]
@@ -122,7 +122,7 @@ def seanet_encoder(c: Config) -> tuple[Part, ...]:
 
 
 def seanet_decoder(c: Config) -> tuple[Part, ...]:
-    """Describe the convolutions that make a wave of frames."""
+    """Describe the convolutions that turn frames into a waveform."""
     F, scale = c.filters, 2 ** len(c.ratios)
     layers, index = [conv(c, "0", c.hidden, scale * F, c.kernel)], 1
     if c.depth:

@@ -38,7 +38,7 @@ FIFTH = (
 
 
 def halved_stream(index: int, c: Config) -> Stream:
-    """Return the stream behind so many halvings."""
+    """Return the stream after so many halvings."""
     stream: Stream = "seq"
     for _ in layer_range(index):
         stream = length(stream) // 2

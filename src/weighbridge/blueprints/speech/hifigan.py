@@ -35,7 +35,7 @@ def steps(value: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def fields(rates: tuple[int, ...], kernels: tuple[int, ...]) -> tuple[Field, ...]:
-    """Return the fields of the steps that enlarge, and of the residual blocks behind each."""
+    """Return the fields of the steps that enlarge, and of the residual blocks after each."""
     return (
         size("wide", "upsample_initial_channel", 512, "U", "channels before the first step"),
         numbers("rates", "upsample_rates", rates),

@@ -1,6 +1,6 @@
-"""Moonshine: speech recognition from the wave, with rotary positions and an input of any length (Jeffries et al., 2024).
+"""Moonshine: speech recognition from the waveform, with rotary positions and an input of any length (Jeffries et al., 2024).
 
-Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/modeling_moonshine.py. ``seq`` counts samples of the wave.
+Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/modeling_moonshine.py. ``seq`` counts samples of the waveform.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Moonshine Streaming: a sliding-window encoder over 5 ms frames, and a decoder with learned positions on the encoder states.
 
 Source: Useful Sensors, Moonshine v2 (2026); names as in transformers 5.23.0, models/moonshine_streaming/modeling_moonshine_streaming.py.
-``seq`` counts samples of the wave.
+``seq`` counts samples of the waveform.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def attention(c: Config, name: str, out_bias: bool, keys: Stream | None = None, 
 
 
 def frames(c: Config, halvings: int) -> Stream:
-    """Return the stream behind the cut into frames, and behind so many of the two convolutions that halve it."""
+    """Return the stream after the cut into frames, and after so many of the two convolutions that halve it."""
     stream: Stream = length("seq") // c.frame
     for _ in layer_range(halvings):
         stream = (length(stream) - 1) // 2 + 1

@@ -68,7 +68,7 @@ def deberta_encoder(c: Config) -> tuple[Part, ...]:
 
 
 def backbone(c: Config, inner: tuple[Part, ...]) -> tuple[Node, ...]:
-    """Describe the wave's convolutions, a projection if one is needed, and the transformer between squeezing and stretching."""
+    """Describe the waveform's convolutions, a projection if one is needed, and the transformer between squeezing and stretching."""
     last = c.widths[-1]
     norm = layer_norm("layer_norm", last, stream=frames(c))
     projection = (linear("feature_projection", last, c.hidden, stream=frames(c)),) if c.projected else ()

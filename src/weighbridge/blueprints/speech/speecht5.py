@@ -1,7 +1,7 @@
 """SpeechT5: one encoder-decoder for text and speech, with a prenet and a postnet for each (Ao et al., 2021).
 
 Source: arXiv 2110.07205; names as in transformers 5.23.0, models/speecht5/modeling_speecht5.py. A side alone reads ``seq``, which
-counts samples of a wave, or tokens; ``decoder`` counts mel frames, or tokens. Without a speaker's vector, its map does not run.
+counts samples of a waveform, or tokens; ``decoder`` counts mel frames, or tokens. Without a speaker's vector, its map does not run.
 """
 
 from __future__ import annotations

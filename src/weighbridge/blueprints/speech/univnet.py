@@ -34,7 +34,7 @@ IGNORED_KEYS = frozenset(("kernel_predictor_dropout", "leaky_relu_slope"))
 
 
 def kernel_predictor(c: Config, kernel: int, layers: int) -> Part:
-    """Describe what makes, of every frame, a kernel and a bias for each of *layers* gated convolutions behind it."""
+    """Describe what makes, of every frame, a kernel and a bias for each of *layers* gated convolutions after it."""
     block = (conv1d_same(name, c.noise, c.noise, c.predictor_kernel) for name in ("conv1", "conv2"))
     return part(
         "kernel_predictor",
@@ -64,7 +64,7 @@ def block(c: Config, index: int, seen: Stream) -> Part:
 
 
 def univnet(c: Config) -> Part:
-    """Describe the whole: noise of as many positions as there are frames, steps that make a wave of it, and the wave's one channel."""
+    """Describe the whole: noise of as many positions as there are frames, steps that turn it into a waveform, and the waveform's one channel."""
     stream: Stream = "seq" if c.runs else unknown("it runs only if kernels are odd and the predictors are as wide as the noise")
     blocks = []
     for index, rate in enumerate(c.rates):

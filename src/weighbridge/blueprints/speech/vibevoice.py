@@ -1,7 +1,7 @@
 """VibeVoice: a language model that hears and speaks through a tokenizer of causal ConvNeXt blocks, and a diffusion head for its sound.
 
 Source: Peng et al. 2025, arXiv 2508.19205; names as in transformers 5.23.0, models/vibevoice/modeling_vibevoice.py,
-models/vibevoice_acoustic_tokenizer and models/vibevoice_asr. In the tokenizers ``seq`` counts samples of the wave, or states of it.
+models/vibevoice_acoustic_tokenizer and models/vibevoice_asr. In the tokenizers ``seq`` counts samples of the waveform, or states of it.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def diffusion_head(c: Config) -> Part:
 
 
 def body(c: Config) -> tuple[Node, ...]:
-    """Describe VibeVoice; what reads its own speech again and what makes sound run in generation alone."""
+    """Describe VibeVoice; what reads its own speech again and what makes sound run in generation only."""
     H = c.text.hidden
     return (
         Tensor("latent_scaling_factor", (), "gain"),

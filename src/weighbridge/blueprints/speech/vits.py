@@ -1,7 +1,7 @@
 """VITS: speech from text by a variational autoencoder with normalizing flows and HiFi-GAN's generator.
 
 Source: Kim et al. 2021, arXiv 2106.06103; names as in transformers 5.23.0, models/vits/modeling_vits.py. ``seq`` counts characters; how
-many frames each is spoken, the model draws by chance.
+many frames each is spoken, the model draws at random.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def flow(c: Config) -> Part:
 
 
 def separable(c: Config, name: str) -> Part:
-    """Describe convolutions of each channel with itself, pointwise ones, and a norm behind each."""
+    """Describe convolutions of each channel with itself, pointwise ones, and a norm after each."""
     H, L = c.hidden, c.separable
     depthwise = Tensor("weight", (H, 1, c.duration_kernel), "weight"), Tensor("bias", (H,), "bias")
     return part(
@@ -135,7 +135,7 @@ def duration_flows(c: Config, name: str) -> tuple[Part, Part]:
 
 
 def durations(c: Config) -> Part:
-    """Describe what says how long each character is spoken: flows from chance, or two convolutions."""
+    """Describe what says how long each character is spoken: flows from random noise, or two convolutions."""
     H, W = c.hidden, c.duration_width
     voice = (conv1d_same("cond", c.voice, H, 1),) if c.voiced else ()
     if not c.stochastic:
@@ -163,7 +163,7 @@ def durations(c: Config) -> Part:
 
 
 def vits(c: Config) -> Part:
-    """Describe VitsModel; the posterior encoder, which reads spectrograms, serves training alone."""
+    """Describe VitsModel; the posterior encoder, which reads spectrograms, is used in training only."""
     H = c.hidden
     voice = (conv1d_same("cond", c.voice, c.wide, 1),) if c.voiced else ()
     speakers = (embedding("embed_speaker", c.speakers, c.voice),) if c.speakers > 1 else ()

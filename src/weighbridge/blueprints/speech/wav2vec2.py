@@ -2,7 +2,7 @@
 
 Source: arXiv 2006.11477 (wav2vec 2.0), 2106.07447 (HuBERT), 2110.13900 (WavLM), 2101.07597 (UniSpeech), 2110.05752
 (UniSpeech-SAT); names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py and its siblings. ``seq`` counts
-samples of the wave; the convolutions make frames of them.
+samples of the waveform; the convolutions make frames of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
 def features(c: Config) -> Part:
-    """Describe the convolutions over the wave; a norm follows the first of them, or all."""
+    """Describe the convolutions over the waveform; a norm follows the first of them, or all."""
     widths, layers = (1, *c.widths), []
     for index, (kernel, stride) in enumerate(zip(c.kernels, c.strides, strict=True)):
         inner = conv1d("conv", widths[index], widths[index + 1], kernel, stride=stride, of=frames(c, index), bias=c.conv_bias)
@@ -77,7 +77,7 @@ def layer(c: Config, *, first: bool = True) -> tuple[Node, ...]:
 
 
 def backbone(c: Config) -> tuple[Node, ...]:
-    """Describe the wave's convolutions, a projection to the hidden size, and the transformer."""
+    """Describe the waveform's convolutions, a projection to the hidden size, and the transformer."""
     last = c.widths[-1]
     projection = (*((layer_norm("layer_norm", last),) if c.projection_norm else ()), linear("projection", last, c.hidden))
     first = part("layers", *layer(c), kind="layer", repeat=1 if c.gated and is_some(c.layers) else c.layers)

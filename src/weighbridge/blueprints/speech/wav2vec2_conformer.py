@@ -47,7 +47,7 @@ def attention(c: Config, tokens: Stream, kind: str | None, width: Size | None = 
 
 
 def convolution(c: Config, norm: Part) -> Part:
-    """Describe the convolution of each channel between two maps, and the *norm* behind it."""
+    """Describe the convolution of each channel between two maps, and the *norm* after it."""
     H = c.hidden
     return part(
         "conv_module",
@@ -85,7 +85,7 @@ def layer(c: Config, tokens: Stream, norm: Part) -> Part:
 
 
 def backbone(c: Config) -> tuple[Node, ...]:
-    """Describe the wave's convolutions, a projection, and the layers; the convolution of positions is stored and does not run."""
+    """Describe the waveform's convolutions, a projection, and the layers; the convolution of positions is stored and does not run."""
     last = c.widths[-1]
     inner = (
         *rotary(c),

@@ -76,7 +76,7 @@ def semantic_encoder(c: Config) -> Part:
 
 
 def semantic_decoder(c: Config) -> Part:
-    """Describe the convolutions back to the speech encoder's states, which serve training alone."""
+    """Describe the convolutions back to the speech encoder's states, which is used in training only."""
     H = c.semantic.hidden
     widths = [*(H * ratio for ratio in c.widening), H]
     blocks = []

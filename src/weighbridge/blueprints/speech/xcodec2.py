@@ -40,7 +40,7 @@ def residual_unit(name: str, width: Size) -> Part:
 
 
 def acoustic_encoder(c: Config) -> Part:
-    """Describe the encoder of the wave: each block doubles the channels and has a frame for so many."""
+    """Describe the encoder of the waveform: each block doubles the channels and has a frame for so many."""
     blocks, width = [], c.encoder_hidden
     for index, stride in enumerate(c.strides):
         units = (residual_unit(f"res_unit{unit}", width) for unit in (1, 2, 3))

@@ -51,7 +51,7 @@ def nemotron(c: Config) -> tuple[Node, ...]:
 
 
 def experts(c: Config) -> Part:
-    """Describe experts without a gate, which may work in a narrower space, and an MLP that every token passes."""
+    """Describe experts without a gate, which may work in a narrower space, and an MLP that every token goes through."""
     H, E = c.hidden, c.experts
     width: Size = H if c.narrow is None else c.narrow
     matrices = (Tensor("up_proj", (E, c.expert_mlp, width)), Tensor("down_proj", (E, width, c.expert_mlp)))

@@ -65,7 +65,7 @@ def delta(c: Config) -> Part:
 
 
 def chunked_delta_rule(heads: Size, D: Size) -> Matmul:
-    """Describe the delta rule by chunks; the products within a chunk are weighed channel by channel, and so are no products of matrices."""
+    """Describe the delta rule by chunks; the products within a chunk are weighted channel by channel, and so are no matrix products."""
     chunks = (length("seq") + CHUNK - 1) // CHUNK
     return matmul("delta_rule", (3, chunks, CHUNK, CHUNK, heads, D), (3, chunks, CHUNK, heads, D, D))
 

@@ -15,7 +15,7 @@ from weighbridge.core.tree import Every, Node, Part, State, Tensor
 
 
 def mixes(c: Config, *names: str) -> tuple[Tensor, ...]:
-    """Describe how much of the token before comes in, one number per channel."""
+    """Describe how much of the previous token is mixed in, one number per channel."""
     return tuple(Tensor(f"time_mix_{name}", (1, 1, c.hidden), "gain") for name in names)
 
 

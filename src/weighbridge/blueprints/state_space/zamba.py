@@ -18,7 +18,7 @@ from weighbridge.core.tree import Node, Part, State, Tensor
 
 
 def mixer(c: Config) -> Part:
-    """Describe Mamba with heads that know nothing of each other."""
+    """Describe Mamba with heads that do not see each other."""
     H, inner, A, N, R = c.hidden, c.expand * c.hidden, c.state_heads, c.state, c.rank
     width = exact(inner, A)
     return part(

@@ -19,7 +19,7 @@ from weighbridge.core.tree import Every, Node, Part
 
 
 def is_preactivated(value: str) -> bool:
-    """Say whether norms stand before convolutions, and not behind them."""
+    """Say whether norms stand before convolutions, and not after them."""
     if value not in ("preactivation", "bottleneck"):
         raise ConfigError(Text("expected preactivation or bottleneck, found {value!r:.60}", value=value), key="layer_type", value=value)
     return value == "preactivation"
@@ -64,7 +64,7 @@ def layer(c: Config, widths: tuple[int, int], grids: tuple[Grid, Grid], *, short
 
 
 def stem(c: Config) -> tuple[Grid, Grid]:
-    """Return the maps of the first convolution and of the pooling behind it, around which a border stands but for SAME."""
+    """Return the maps of the first convolution and of the pooling after it, around which a border stands but for SAME."""
     grid = conv_output(c.image, 7, 2) if c.padding == "VALID" else half_size(c.image)
     wide = grid if c.padding == "SAME" else (grid[0] + 2, grid[1] + 2)
     return grid, half_size(wide) if c.dynamic else conv_output(wide, 3, 2)

@@ -38,7 +38,7 @@ def layer(width: int, depth: int) -> Part:
 
 
 def stages(c: Config, picture: Grid) -> tuple[list[Grid], Part]:
-    """Describe the stages over a picture, patches of the first with their norm behind them; return all maps, too."""
+    """Describe the stages over a picture, patches of the first with their norm after them; return all maps, too."""
     maps, found = [picture], []
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=False)):
         side, inputs = 2 if index else 4, c.widths[index - 1] if index else c.channels

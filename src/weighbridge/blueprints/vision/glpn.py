@@ -57,7 +57,7 @@ def glpn(c: Config) -> tuple[Part, ...]:
 
 
 def fusion(width: int) -> Part:
-    """Describe how two maps are weighed against each other, place by place."""
+    """Describe how two maps are weighted against each other, place by place."""
     half = width // 2
     return part(
         "fusion",

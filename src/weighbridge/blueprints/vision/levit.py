@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 Step: TypeAlias = "tuple[int, int, int, int, int] | None"
-"""Between two stages: width of a key, heads, ratios of values and of the feed-forward layer behind it (0 is none), stride; None is no step."""
+"""Between two stages: width of a key, heads, ratios of values and of the feed-forward layer after it (0 is none), stride; None is no step."""
 
 
 def usual_steps(c: Config) -> list[list[Any]]:
-    """Return the steps that the config class makes: behind each of the first two stages, with the keys of the first."""
+    """Return the steps that the config class makes: after each of the first two stages, with the keys of the first."""
     return [["Subsample", c.keys[0], width // c.keys[0], 4, 2, 2] for width in c.widths[:2]]
 
 
@@ -135,7 +135,7 @@ def downsample(c: Config, stage: int, step: tuple[int, int, int, int, int], side
 
 
 def stages(c: Config) -> Part:
-    """Describe the stages, each with the step to a smaller map behind it, if there is one."""
+    """Describe the stages, each with the step to a smaller map after it, if there is one."""
     found = []
     side: Size = c.image // c.patch
     for stage in range(c.stages):

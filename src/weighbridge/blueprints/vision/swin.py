@@ -84,7 +84,7 @@ def mlp_linear(name: str, inputs: Size, outs: Size) -> Part:
 
 
 def stages(c: Config, whole: bool) -> tuple[tuple[Node, ...], ...]:
-    """Describe the layers of each stage, and what halves the map behind all but the last."""
+    """Describe the layers of each stage, and what halves the map after all but the last."""
     grids = stage_maps(c)
     found: list[tuple[Node, ...]] = []
     for index, grid in enumerate(grids):

@@ -87,7 +87,7 @@ def attention(c: Config, heads: int) -> Part:
 
 
 def stage(c: Config, depth: int, heads: int) -> tuple[Node, ...]:
-    """Describe the layers of a stage, the convolution behind them, and patches cut anew."""
+    """Describe the layers of a stage, the convolution after them, and patches cut anew."""
     H, inner = c.hidden, scale_width(c.hidden, c.mlp_ratio)
     layer = part(
         "layers",

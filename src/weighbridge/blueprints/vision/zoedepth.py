@@ -119,7 +119,7 @@ def attractors(c: Config, name: str, places: Sequence[Stream]) -> Part:
 
 
 def log_binomial(c: Config, name: str, inputs: Size, narrowing: int, at: Stream) -> Part:
-    """Describe the two numbers by which the bins of a pixel are weighed."""
+    """Describe the two numbers by which the bins of a pixel are weighted."""
     wide = inputs + c.embedding
     maps = conv2d("0", wide, wide // narrowing, 1), conv2d("2", wide // narrowing, 4, 1)
     return part(name, part("mlp", *maps, kind="feed_forward"), kind="head", stream=at)

@@ -1,4 +1,4 @@
-"""Bars of stacked amounts as SVG: one scale for all, the amount written behind each."""
+"""Bars of stacked amounts as SVG: one scale for all, the amount written after each."""
 
 from __future__ import annotations
 
