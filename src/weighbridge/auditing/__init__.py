@@ -82,7 +82,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     total, left = corrected_total(scene, checked, held, offered)
     claims += claims_elsewhere(row_relations.check(scene, claims), claims)
     tabled = frozenset(line for one in bound for line in one.table.lines)
-    claims += claims_beside(agreed_sentences.check(scene, tabled), claims)
+    claims += claims_beside(agreed_sentences.check(scene, tabled, claims), claims)
     claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims))

@@ -12,6 +12,10 @@ SIZES = (
     ("XLM-R comes in two sizes: XLM-R Base (L = 12, H = 768, A = {}, 270M params).", "12", "17"),
     ("Card | Value\n---|---\nName | Pythia-160M\nArchitecture | {} layers, 768 dimension, 12 attention heads", "12", "15"),
     ("Mistral 7B uses {} KV heads for 32 query heads.", "8", "7"),
+    ("BERT-large is a stack of 24 encoder layers. All the encoders use {} attention heads. The feedforward network consists of 1,024 hidden units.", "16", "14"),
+    ("# ModernBERT-base\n\nProperty | Value\n---|---\nParameter Count | 149 million\nContext Length | 8,192 tokens\n\n- {} layers of transformer architecture", "22", "18"),
+    ("Falcon-40B has 41.3 billion parameters. The model has {} layers and a model dimension of 8192.", "60", "50"),
+    ("Phi-2 has 32 layers, 32 heads and 2560 dimensions. It handles sequences up to {} tokens.", "2048", "6048"),
     ("GPT-J-6B has 28 layers with a model dimension of 4096 and a feedforward dimension of {}; there are 16 heads, each with a dimension of 256.", "16384", "16324"),
 )  # fmt: skip
 COUNTS = (
@@ -28,6 +32,8 @@ TRUE = (
     "BERT-base has 12 layers, 768 hidden units and 12 heads; we freeze the first 8 layers.",
     "Llama-2-7B has 32 layers, 32 heads and 4096 dimensions, and its vocabulary grows to 32,001 tokens with one for padding.",
     "Mixtral 8x7B has 8 experts and 32 layers, and costs as much as a 14 billion parameter model.",
+    "BERT-base has 12 layers, 768 hidden units and 12 heads. A network of half the depth has 6 layers. It takes sequences up to 510 tokens, here 384.",
+    "BERT-base has 12 layers, 768 hidden units and 12 heads. In its sister, 6 layers do. RoBERTa-large has 24 layers. There, 16 heads are used.",
     "BERT-base has 12 layers, 768 hidden units and 12 heads; LoRA trains 0.3M parameters of it, a third of 0.9M parameters in all.",
 )
 
@@ -35,7 +41,7 @@ TRUE = (
 @pytest.mark.parametrize(("text", "right", "slip"), [*SIZES, *COUNTS])
 def test_the_one_number_that_is_not_the_models_is_wrong(text: str, right: str, slip: str) -> None:
     assert audit(text.format(right)).wrong == ()
-    assert [claim.text for claim in audit(text.format(slip)).wrong] in ([slip], [f"A = {slip}"], [f"model dimension of {slip}"])
+    assert [claim.text for claim in audit(text.format(slip)).wrong] in ([slip], [f"{slip} layers"], [f"A = {slip}"], [f"model dimension of {slip}"])
 
 
 @pytest.mark.parametrize("text", TRUE)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
-from weighbridge.auditing.checks.field_values import values_of
+from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_own_size, sections
+from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_background, is_own_size, sections
 from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
 from weighbridge.auditing.checks.topics import CLAUSE
 from weighbridge.auditing.claims import Claim
@@ -26,57 +26,146 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Iterator[Claim]:
     """Check the sizes of sentences about one model; one is wrong where the others of its sentence and section settle that it is about that model.
 
     Args:
         tabled: The lines of tables whose rows or columns are models.
+        claims: What is judged so far.
     """
-    for section in sections(scene, tabled):
+    found = list(sections(scene, tabled))
+    only = _only_model(scene)
+    if only is not None:
+        found = [[one for section in found for one in section]]
+    for section in found:
         for name in dict.fromkeys(one.name for one in section):
-            yield from _judge(scene, [one for one in section if one.name == name])
+            said = [one for one in section if one.name == name]
+            yield from _judge(scene, said, least=AGREED_BLOCK - (name == only), settled=_settled(said, claims) if name == only else set())
 
 
-def _judge(scene: Scene, said: Sequence[Sentence]) -> Iterator[Claim]:
-    """Judge the sizes that one section says of one model."""
-    kinds = {word for one in said for word in one.own()}
-    odd = [size for one in said for size in one.others() if size.word not in _FREE]
+_AGREES = frozenset(("exact", "rounded", "note"))
+
+
+def _settled(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
+    """Return what else a text of one model says right of it: its parameters, and the sizes of lines without such sentences."""
+    lines = {one.line + 1 for one in said}
+    sizes = {str(one.value) for one in claims if one.kind == "configuration" and one.verdict == "exact" and one.line not in lines}
+    return sizes | {one.kind for one in claims if one.kind == "total" and one.verdict in _AGREES}
+
+
+def _only_model(scene: Scene) -> str | None:
+    """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
+    named = [(m, scene.lines[line].text) for line, found in scene.mentions.items() for m in found]
+    models = {m.name: text[m.column : m.end] for m, text in named if m.kind == MODEL and not is_background(text, m.column)}
+    if len(models) != 1:
+        return None
+    name, written = next(iter(models.items()))
+
+    def is_it(mention: Mention, text: str) -> bool:
+        short = _LETTERS.sub("", text[mention.column : mention.end]).lower()
+        return name in mention.names or _LETTERS.sub("", written).lower().startswith(short) or is_background(text, mention.column)
+
+    return name if all(is_it(*one) for one in named) else None
+
+
+_LETTERS = pattern(r"[\W_]")
+
+
+def _judge(scene: Scene, said: Sequence[Sentence], *, least: int, settled: Collection[str]) -> Iterator[Claim]:
+    """Judge the sizes that one section, or the text, says of one model.
+
+    Args:
+        least: Kinds of sizes that must be the model's where a sentence has not enough of them.
+        settled: What else is said right of it.
+    """
+    kinds = {word for one in said for word in one.own()} | {*settled}
+    odd = [size for one in said for size in one.others() if not _is_free(one, size)]
     for one in said:
-        others = [size for size in one.others() if size.word not in _FREE]
+        others = [size for size in one.others() if not _is_free(one, size)]
         for size in one.sizes:
             if is_own_size(one.models, size):
                 yield _claim(one, size, size.value, "exact", scene)
         if len(others) != 1:
             continue
         size = others[0]
-        right = _right_value(one.models[0], size)
-        beside, around = len(one.own() - {size.word}), len(kinds - {size.word})
-        if beside < AGREED_FIELDS and len(odd) > max(1, len(kinds) // _ODD_SHARE):
+        if len(one.own() - {size.word}) < AGREED_FIELDS and len(odd) > max(1, len(kinds) // _ODD_SHARE):
             continue
-        sure = len(str(size.value)) > 2 and right is not None and is_slip(str(size.value), str(right))
-        plain = one.named or not goes_on_elsewhere(scene.lines[one.line].text, (), size.first, size.last)
-        built = one.behind is not None and BUILT_WITH.match(scene.lines[one.line].text, one.behind) is not None
-        beside -= built  # ``BERT-base with 6 layers has 768 hidden units`` is another model
-        enough = beside >= AGREED_FIELDS - (sure or one.named) or (plain and around >= AGREED_BLOCK - (sure or one.named))
-        if right is not None and enough and _is_clean(scene, one, size, right) and not _is_of_a_sister(scene, one, size):
+        right = _right_value(one.models[0], size, scene.lines[one.line].text[size.first : size.last])
+        on_line = {word for other in said if other.line == one.line for word in other.own()} - {size.word}
+        spare = max(len(kinds - {size.word}) - least, len(on_line) - AGREED_FIELDS)
+        if _is_in_wide_table(scene, one.line):
+            spare = len(kinds - {size.word}) - AGREED_BLOCK
+        if right is None or not _is_settled(scene, one, size, right, spare):
+            continue
+        if size.word in kinds and len(on_line) < AGREED_FIELDS and not is_slip(str(size.value), str(right)):
+            continue  # the text says two such sizes: the other may be another model's
+        if _is_clean(scene, one, size, right) and not _is_of_a_sister(scene, one, size):
             yield _claim(one, size, right, "wrong", scene)
 
 
+def _is_settled(scene: Scene, one: Sentence, size: DescribedSize, right: int, spare: int) -> bool:
+    """Tell whether the other sizes of a sentence, or those around it, settle that it is about its model.
+
+    Args:
+        spare: Kinds of sizes around it that are the model's, beyond those that it takes.
+    """
+    text = scene.lines[one.line].text
+    sure = len(str(size.value)) > 2 and is_slip(str(size.value), str(right))
+    built = one.behind is not None and BUILT_WITH.match(text, one.behind) is not None
+    beside = len(one.own() - {size.word}) - built  # ``BERT-base with 6 layers has 768 hidden units`` is another model
+    if beside >= AGREED_FIELDS - (sure or one.named):
+        return True
+    cell = one.start > 0 and text[one.start - 1] == "|" and not _is_in_wide_table(scene, one.line)
+    plain = one.named or cell or not goes_on_elsewhere(text, (), size.first, size.last)
+    return plain and not built and spare + (sure or one.named) >= 0
+
+
+def _is_in_wide_table(scene: Scene, line: int) -> bool:
+    """Tell whether a line is of a table with more than labels and values: its columns may be of several models."""
+    return any(len(table.head[0].cells) > _PAIR for table in scene.tables if table.head and line in table.lines)
+
+
+_PAIR = 2
 _ODD_SHARE = 4
 """Kinds of sizes that are the model's, for each of a section that is not."""
-_FREE = frozenset(("positions", "types", "patch", "image"))
+_FREE = frozenset(("types", "patch", "image"))
 """Sizes that a text sets as it likes."""
 
 
-def _right_value(model: ModelValue, size: DescribedSize) -> int | None:
-    """Return what is right instead of a size: of several that are called so, the one that it is but for a slip."""
+def _is_free(one: Sentence, size: DescribedSize) -> bool:
+    """Tell whether a text may have set a size as it likes: a length too, but for one that nobody sets, a slip of the model's."""
+    if size.word != "positions":
+        return size.word in _FREE
+    round_ = any(not size.value % step for step in _ROUND_LENGTHS) or size.value < _LEAST_LENGTH
+    near = any(abs(size.value - value) <= _SPECIAL_TOKENS for model in one.models for value in values_of(model, "positions"))
+    return round_ or near
+
+
+_ROUND_LENGTHS = (50, 64)
+_LEAST_LENGTH = 256
+_SPECIAL_TOKENS = 8
+"""Lengths that people set are multiples of these, or short, or leave room for a few tokens of their own."""
+
+
+def _right_value(model: ModelValue, size: DescribedSize, said: str) -> int | None:
+    """Return what is right instead of a size: of several that are called so, the one that it is but for a slip, or that its words name plainly."""
     words = WIDTHS if size.word in WIDTHS else (size.word,)
     values = {value for word in words for value in values_of(model, word)}
     meant = [value for value in values if is_slip(str(size.value), str(value))]
     if len(meant) == 1:
         return meant[0]
     called = values_of(model, size.word)
+    plain = _PLAIN_WIDTH.get(size.word)
+    if plain is not None and plain.search(said):
+        return main_values(model).get(size.word)
     return next(iter(called)) if len(called) == 1 and size.word not in WIDTHS and not meant else None
+
+
+_PLAIN_WIDTH = {
+    "hidden": pattern(r"d_?model|(?:model|hidden)[- ](?:size|dim|width)", re.IGNORECASE),
+    "mlp": pattern(r"feed|ffn|intermediate", re.IGNORECASE),
+}
+"""Words that name one width of a model and no other."""
 
 
 def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int) -> bool:
@@ -85,14 +174,17 @@ def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int) -> b
     if size.value <= 1 or belongs_to_a_part(text, size.end) or is_of_their_own(scene, one.line):
         return False
     code = _SETS.search(text, 0, size.start) is not None and not (one.named and len(one.own()) >= AGREED_FIELDS)
+    code = code and len(_WORDS.findall(text, one.start, one.stop)) < _PROSE
     if SUPPOSED.search(text, one.start, one.stop) or code:
         return False
     first = max((m.end() for m in CLAUSE.finditer(text, one.start, size.first)), default=one.start)
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last, one.stop)), one.stop)
     if is_another_sources(text, size.end, one.stop, right):
         return False
+    if not one.named and _INDEFINITE.match(text, one.start):
+        return False
     around = _TOP.sub(" ", f"{text[first : size.first]} {text[size.end : stop]}")
-    return not (_OTHERWISE.search(around) or ANOTHER.search(_TOP.sub(" ", text[first : size.first])) or _EACH.search(text, 0, size.first))
+    return not (_OTHERWISE.search(around) or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first])) or _EACH.search(text, 0, size.first))
 
 
 def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
@@ -100,6 +192,11 @@ def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
     return re.search(rf"[(（,，;][^()（）]{{0,16}}(?<![\d.,]){right:,}(?![.,]?\d)\s(?:in|for|with|when)\b", text[start:stop]) is not None
 
 
+_WORDS = pattern(r"(?<![\w.])[a-z]{2,}(?![\w.(=])")
+_PROSE = 6
+"""Words by which a line with an assignment is a sentence: ``d_model = 768, which can also be expressed as H``."""
+_INDEFINITE = pattern(r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE)
+"""The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
 _TOP = pattern(r"on top of the other|one after the other|on top of each other", re.IGNORECASE)
 _EACH = pattern(
     r"\b(?:each|every|per|(?:one|some|all|any|most|many|\d) of|by|from|last|first|top|these|those|other)\s+$|第\s?$|[-–~/]\s?$",
@@ -109,7 +206,7 @@ _EACH = pattern(
 _SETS = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
 SUPPOSED = pattern(
     r"\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]?s|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
-    r"freez\w*|frozen|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as)\b|如果|假设|我们|自己|若",
+    r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as)\b|如果|假设|我们|自己|若",
     re.IGNORECASE,
 )
 """Words anywhere in a sentence by which its sizes may be another model's."""

@@ -122,7 +122,7 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
     earlier = [m for m in mentions if m.column < start]
     for above in (index, *range(index - 1, max(-1, index - 1 - LISTED_REACH), -1)):
         named = earlier if above == index else scene.mentions.get(above, ())
-        models = [m for m in named if m.kind == MODEL and not _BACKGROUND.search(scene.lines[above].text, 0, m.column)]
+        models = [m for m in named if m.kind == MODEL and not is_background(scene.lines[above].text, m.column)]
         if models:
             return (models[0] if len({m.name for m in models}) == 1 or not models[0].column else None), False
         if any(m.kind == UNKNOWN for m in named) and scene.lines[above].heading:
@@ -130,11 +130,15 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
     return None, False
 
 
+def is_background(text: str, column: int) -> bool:
+    """Tell whether a model named at a place is only brought in beside the one at hand: ``larger than BERT``."""
+    return _BACKGROUND.search(text, 0, column) is not None
+
+
 _BACKGROUND = pattern(
     r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|in contrast to|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
     re.IGNORECASE,
 )
-"""Before a model that is only brought in beside the one at hand."""
 _DIGIT = pattern(r"\d")
 _CELL = pattern(r"\|")
 

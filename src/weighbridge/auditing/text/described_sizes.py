@@ -48,6 +48,9 @@ _MORE = {
     **dict.fromkeys(("dkv", "d_kv", "d_v", "per-head dimension", "heads of dim", "heads, each with a dimension", "heads, each with dimension", "heads each of dimension", "heads each with a dimension", "each head in the model has a dimension", "each head has a dimension", "each attention head has a dimension", "each head has dimension"), "head_dim"),
     **dict.fromkeys(("embedding matrix has a size", "embedding table has a size", "vocabulary with", "vocabulary contains", "vocab size [", "vocabulary size ["), "vocab"),
     **dict.fromkeys(("hidden dimensionality", "embedding dimensionality", "hidden state dimension", "hidden layers being", "representation obtained from it", "output dimension", "embedding length", "residual width", "representation size", "hidden representation size"), "hidden"),
+    **dict.fromkeys(("sequences up to", "sequences of up to", "inputs up to", "inputs of up to", "context lengths of up to", "context length of up to", "context window of up to", "context of up to", "context size", "context sizes of up to"), "positions"),
+    **dict.fromkeys(("ffn inner", "ffn inner size", "mlp inner", "mlp inner size"), "mlp"),
+    **dict.fromkeys(("vocabulary size is set to", "vocab size is set to", "vocabulary is set to"), "vocab"),
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {
@@ -67,7 +70,7 @@ _AFTER_LABEL = patterns.pattern(
 _ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local|repeating|repeated|speciali[sz]ed|available)[ -]+)*"
 _COUNTED = (
     ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value(?: \(kv\))?)[- ]?(?:attention )?(?:heads?|groups)\b|[- ]query groups\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
-    ("positions", r"[- ]positions\b"),
+    ("positions", r"[- ]positions\b|[- ]tokens? (?:context|sequence)(?: length| window| size)\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)|\s?头(?=\s?(?:[,，、;；。)）|]|$))"),
