@@ -41,7 +41,12 @@ TRUE = (
 @pytest.mark.parametrize(("text", "right", "slip"), [*SIZES, *COUNTS])
 def test_the_one_number_that_is_not_the_models_is_wrong(text: str, right: str, slip: str) -> None:
     assert audit(text.format(right)).wrong == ()
-    assert [claim.text for claim in audit(text.format(slip)).wrong] in ([slip], [f"{slip} layers"], [f"A = {slip}"], [f"model dimension of {slip}"])
+    assert [claim.text for claim in audit(text.format(slip)).wrong] in (
+        [slip],
+        [f"{slip} layers"],
+        [f"A = {slip}"],
+        [f"model dimension of {slip}"],
+    )
 
 
 @pytest.mark.parametrize("text", TRUE)

@@ -184,7 +184,11 @@ def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int) -> b
     if not one.named and _INDEFINITE.match(text, one.start):
         return False
     around = _TOP.sub(" ", f"{text[first : size.first]} {text[size.end : stop]}")
-    return not (_OTHERWISE.search(around) or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first])) or _EACH.search(text, 0, size.first))
+    return not (
+        _OTHERWISE.search(around)
+        or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first]))
+        or _EACH.search(text, 0, size.first)
+    )
 
 
 def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
@@ -195,11 +199,13 @@ def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
 _WORDS = pattern(r"(?<![\w.])[a-z]{2,}(?![\w.(=])")
 _PROSE = 6
 """Words by which a line with an assignment is a sentence: ``d_model = 768, which can also be expressed as H``."""
-_INDEFINITE = pattern(r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE)
+_INDEFINITE = pattern(
+    r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE
+)
 """The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
 _TOP = pattern(r"on top of the other|one after the other|on top of each other", re.IGNORECASE)
 _EACH = pattern(
-    r"\b(?:each|every|per|(?:one|some|all|any|most|many|\d) of|by|from|last|first|top|these|those|other)\s+$|第\s?$|[-–~/]\s?$",
+    r"\b(?:each|every|per|(?:one|some|all|any|most|many|\d) of|by|from|last|first|top|these|those|other)\s+$|第\s?$|\S\s?[-–~/]\s?$",
     re.IGNORECASE,
 )
 """Right before a number, what makes it one of several, or of some of them."""
