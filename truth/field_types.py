@@ -98,6 +98,7 @@ def _refused_lists(cls: Any) -> Iterator[str]:
         yield "axial"
     if "backbone_config" in cls.__validators__ and _is_refused(cls, "backbone_config", {}) == "KeyError: None":
         yield "named"
+    yield from (f"-{key}" for key in _read_only(cls))
     for key in LISTS:
         if key not in cls.__validators__:
             continue
@@ -115,6 +116,14 @@ def _refused_lists(cls: Any) -> Iterator[str]:
             yield f"{key}!"
         if "validate_layer_type" in _is_refused(cls, key, [*usual, usual[-1]]):
             yield f"{key}#"
+
+
+def _read_only(cls: Any) -> Iterator[str]:
+    """Yield the keys that the class works out by itself and refuses to be given."""
+    for key in sorted(set(dir(cls)) - set(dir(_live_base())) - set(cls.__dataclass_fields__)):
+        found = getattr(cls, key, None)
+        if isinstance(found, property) and found.fset is None and "has no setter" in _is_refused(cls, key, 1):
+            yield key
 
 
 def _is_refused(cls: Any, key: str, value: Any) -> str:

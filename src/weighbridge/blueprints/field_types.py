@@ -40,7 +40,7 @@ class Declared(NamedTuple):
         keys: By key, the types that it takes at once, and the kind of value in whole.
         inner: By the key of a sub-config, its class behind a colon, or the model type that is meant where it names none.
         lists: The lists of layer kinds whose entries (``!``) or length (``#``) the class checks; ``axial`` where
-            positions turn on axes alone; ``named`` where a backbone states its model type.
+            positions turn on axes alone; ``named`` where a backbone states its model type; ``-key`` what the class works out by itself.
     """
 
     keys: Mapping[str, tuple[frozenset[type], str]]
@@ -83,6 +83,7 @@ def _refuse(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
             _refuse(_of_class(stands[1:]) if stands[:1] == ":" else _of_type(value.get("model_type", stands)), value, f"{path}{key}.")
     if keys:
         _refuse_labels(raw, path)
+        _refuse_attributes(declared, raw, path)
         _refuse_rotary(keys, raw, path, "axial" in declared.lists)
     undeclared = ("layer_types!", "layer_types#") if "layer_types" not in keys and "num_hidden_layers" in keys else ()
     for checked in (*declared.lists, *undeclared):
@@ -144,6 +145,29 @@ def _refuse_labels(raw: Mapping[str, Any], path: str) -> None:
             raise ConfigError("expected a mapping from index to label", key=f"{path}id2label", value=strange)
     if labels == 1 and raw.get("problem_type") == "single_label_classification":
         raise ConfigError("a single label is one of two or more", key=f"{path}problem_type", value=raw["problem_type"])
+
+
+READ_ONLY = ("is_heterogeneous", "per_layer_attributes", "use_return_dict")
+"""What every config class works out by itself."""
+
+
+def _refuse_attributes(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+    """Refuse what a config class cannot take beside the keys that it declares: what it works out by itself, and what it reads of any config."""
+    for key in (*READ_ONLY, *(word[1:] for word in declared.lists if word[:1] == "-")):
+        if key in raw and key not in declared.keys:
+            raise ConfigError("the class works it out by itself, and refuses to be given it", key=path + key, value=raw[key])
+    for key in ("layer_types", "mtp_layer_types", "rope_parameters", "rope_scaling"):
+        value = raw.get(key)
+        rotary = key.startswith("rope")
+        if (
+            key not in declared.keys
+            and (isinstance(value, (bool, int, float)) or (rotary and isinstance(value, str)))
+            and (value or not rotary)
+        ):
+            kind = "object|null" if rotary else "list|null"
+            raise ConfigError(
+                Text("expected {what}, found {found}", what=_say_kind(kind), found=say_value(value)), key=path + key, value=value
+            )
 
 
 NEEDED = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.fields import REFUSED, AtInit, Config, Field, SubConfig
+from weighbridge.config.fields import REFUSED, WHOLE, AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, mark
@@ -303,6 +303,8 @@ def _bind_nested(field: Field, raw: Mapping[str, Any], path: str, like: Config |
         raise error.inside(here) from None
     if inner.model_type:
         bound.__dict__.update(model_type=inner.model_type, path=here)
+    if inner.refused is not None:
+        bound.__dict__[REFUSED] = {WHOLE: inner.refused}
     return bound
 
 

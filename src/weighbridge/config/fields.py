@@ -31,8 +31,8 @@ class Config:
 
     def __getattr__(self, word: str) -> Any:
         refused = self.__dict__.get(REFUSED, {})
-        if word in refused:
-            raise refused[word]
+        if (error := refused.get(word) or refused.get(WHOLE)) is not None:
+            raise error
         model_type, path = self.__dict__.get("model_type"), self.__dict__.get("path")
         if model_type and path and not word.startswith("_"):
             raise MisfitError(
@@ -61,6 +61,8 @@ READ_KEYS = {
 
 REFUSED = "_refused"
 """Where a config keeps why it has no value for a word, until a blueprint asks for it: a class may leave out the part that needs it."""
+WHOLE = ""
+"""The word there for all that it has no value for: a sub-config of a type that is not described where it stands."""
 
 Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Config], Any] | None"
 
@@ -151,12 +153,14 @@ class SubConfig(NamedTuple):
         fields: Its table of fields.
         ignored_keys: Further keys of it that change no tensor.
         model_type: Whose fields these are, if it is a model of its own.
+        refused: Why a class that reads it cannot be described, if so; others of the same config can.
     """
 
     raw: Mapping[str, Any]
     fields: tuple[Field, ...]
     ignored_keys: frozenset[str] = frozenset()
     model_type: str = ""
+    refused: ConfigError | None = None
 
 
 def size(

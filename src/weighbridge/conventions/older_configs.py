@@ -91,7 +91,7 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "zamba2": _HEAD,
 }
 """Keys that 5.23.0 reads for a type and 4.57 does not: entries of the ``attribute_map`` that came later, and attributes that a class did not ask
-for. ``add_pooling_layer`` is none of the config's for any type there."""
+for."""
 
 INNER_TYPES = {
     "moshi": {"audio_encoder_config": "mimi"},
@@ -114,7 +114,7 @@ def as_older(model_type: str, raw: Mapping[str, Any], depth: int = MOST_DEPTH) -
     {'encoder_config': {'intermediate_size': 2816}}
     """
     unread = UNREAD.get(model_type, ())
-    read = {key: value for key, value in raw.items() if key not in unread and key != "add_pooling_layer"}
+    read = {key: value for key, value in raw.items() if key not in unread}
     types = INNER_TYPES.get(model_type, {})
     for key, value in read.items():
         if isinstance(value, Mapping) and depth:

@@ -164,3 +164,12 @@ def test_a_refusal_in_a_sub_config_names_the_whole_key_path(config: dict[str, ob
         weighbridge.model(config)
     assert caught.value.key == key
     assert str(caught.value).startswith(f"{key}: ")
+
+
+def test_ties_within_a_sub_config_follow_it_to_its_place() -> None:
+    """A Q-Former replaced by a model whose halves share their words (live: transformers 5.23.0)."""
+    whole = weighbridge.model(
+        {"model_type": "granite_speech", "projector_config": {"model_type": "bart"}}, "GraniteSpeechForConditionalGeneration"
+    )
+    tied = {row.name: row.tied_to for row in whole.tensors() if row.tied_to}
+    assert tied["model.projector.qformer.decoder.embed_tokens.weight"].startswith("model.projector.qformer.")

@@ -39,6 +39,11 @@ REFUSED = [
         {"model_type": "llama", "hidden_size": 96, "num_attention_heads": 5, "head_dim": 8},
         "hidden_size (96) is not divisible by num_attention_heads (5)",
     ),
+    ({"model_type": "llama", "use_return_dict": True}, "use_return_dict: the class works it out by itself, and refuses to be given it"),
+    ({"model_type": "falcon", "head_dim": 64}, "head_dim: the class works it out by itself"),
+    ({"model_type": "clip", "vision_config": {"layer_types": 8}}, "vision_config.layer_types: expected a list or null, found 8"),
+    ({"model_type": "vit", "rope_parameters": "default"}, "rope_parameters: expected an object or null, found the string 'default'"),
+    ({"model_type": "detr", "backbone_config": {"model_type": "bert"}}, "backbone_config.model_type: no backbone described for 'bert'"),
     ({"model_type": "bert", "vocab_size": 100, "pad_token_id": 100}, "pad_token_id: token 100 is not in the vocabulary of 100"),
 ]
 TAKEN = [
@@ -50,6 +55,7 @@ TAKEN = [
     {"model_type": "bert", "classifier_dropout": 2.0},  # which BertModel does not read
     {"model_type": "internlm2", "rms_norm_eps": 1},  # code of its own
     {"model_type": "deepseek_v4", "num_hidden_layers": 1, "mlp_layer_types": ["hash_moe"], "layer_types": ["sliding_attention"]},
+    {"model_type": "detr", "architectures": ["DetrDecoder"], "backbone_config": {"model_type": "bert"}},  # which has no backbone
     {"model_type": "dots3_note", "text_config": {"vocab_size": 94}},  # whose padding token is the type's own by default alone
 ]
 

@@ -97,9 +97,12 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConf
         return SubConfig(raw, timm_resnet.FIELDS, timm_resnet.MORE_IGNORED_KEYS, stated)
     if stated not in (*TYPES, *TRANSFORMERS, *PYRAMIDS) or stated not in MODULES:
         hint = f"described as backbones: {', '.join((*TYPES, *TRANSFORMERS, *PYRAMIDS))}, timm_backbone"
-        raise UnknownArchitecture(
+        error = UnknownArchitecture(
             Text("no backbone described for {stated!r:.60}", stated=stated), key=f"{path}.model_type", value=stated, hint=hint
         )
+        if stated not in MODULES:
+            raise error
+        return SubConfig(raw, (), frozenset(raw), stated, error)  # which a decoder alone does not read
     known = family(stated)
     words = {field.word for field in known.fields}
     more = MORE.get(stated, ()) if "outputs" not in words else ()

@@ -91,7 +91,8 @@ def model_config(
         key: The config's key, such as ``vision_config``.
         model_types: The type meant where the sub-config names none, then others that are common here (random configs draw them).
         fixed: The outer class always takes the first type, whatever ``model_type`` the sub-config names.
-        only: Another type than these is refused: the reference takes any there, and what surrounds it is described for these alone.
+        only: Another type than these is refused where a class reads it: the reference takes any there, and what surrounds it is described
+            for these alone.
         optional: An absent sub-config means that there is none (the word is None), and not the default type's defaults.
         absent: What the outer class puts into the sub-config where it is absent altogether.
         more: Fields that the outer class reads there, beside the type's own.
@@ -108,7 +109,10 @@ def model_config(
         raw = (absent or {}) if value is None else value
         stated = types[0] if fixed else raw.get("model_type", types[0])
         if only and stated not in types:
-            raise ConfigError(Text("only {types} is described here", types=join_with_or(types)), key=f"{path}.model_type", value=stated)
+            error = ConfigError(Text("only {types} is described here", types=join_with_or(types)), key=f"{path}.model_type", value=stated)
+            if stated not in MODULES:
+                raise error
+            return SubConfig(raw, (), frozenset(raw), stated, error)
         if isinstance(stated, str) and stated in TYPES and stated not in MODULES:
             stated, raw = TYPES[stated].model_type, TYPES[stated].read(raw)
         if not isinstance(stated, str) or stated not in MODULES:

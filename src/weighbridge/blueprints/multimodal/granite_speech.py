@@ -99,7 +99,7 @@ def body(c: Config) -> tuple[Node, ...]:
     W = c.queried.hidden
     asked = as_child("qformer", submodel(c.queried), streams={"seq": ASKED, "encoder": ASKED})
     query = Tensor("query", (1, c.window // c.rate, W), "embedding")
-    projector = part("projector", query, asked, linear("linear", W, c.text.hidden), kind="projector", stream=ASKED)
+    projector = as_child("projector", part("", query, asked, linear("linear", W, c.text.hidden), kind="projector", stream=ASKED))
     heard = as_child("encoder", submodel(c.audio), streams={"seq": unknown("clips are as long as they are")})
     both = (replace(module, requires="audios", executions="audios") for module in (heard, projector))
     return *both, as_child("language_model", submodel(c.text))
