@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ for name in ("COLUMNS", "LC_ALL", "LC_MESSAGES", "LANG"):
 
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src"
+
+SWEEPS = re.compile(r"pytest\.mark\.sweep|^from tests\.shares import", re.MULTILINE)
+"""What a file has in it that holds sweeps."""
 
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 """They hold no doctests, and two modules of one name cannot be collected."""
@@ -44,10 +48,10 @@ class Documented:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read only the files that hold sweeps where nothing else is asked for: to read all of them takes a worker ten seconds."""
+    """Read only the files that hold sweeps, or a share of one, where nothing else is asked for: to read all of them takes a worker ten seconds."""
     config.pluginmanager.register(Documented())
     if config.option.markexpr == "sweep" and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        config.args = [str(path) for path in sorted(TESTS.rglob("test_*.py")) if "pytest.mark.sweep" in path.read_text("utf-8")]
+        config.args = [str(path) for path in sorted(TESTS.rglob("test_*.py")) if SWEEPS.search(path.read_text("utf-8"))]
         assert config.args
 
 

@@ -15,6 +15,7 @@ from tests.hostile import checkpoints, configs, families
 from tests.hostile.commands import CONFIG_COMMANDS, FILE_COMMANDS, fill, form_of
 from tests.hostile.configs import REFUSED, HostileConfig
 from tests.hostile.judge import Outcome, fault, parameters_of, weigh
+from tests.shares import share
 from tests.unit.safetensors_file import write as write_tensors
 from weighbridge.core.files import is_file_name
 
@@ -65,7 +66,7 @@ def test_every_config_is_counted_exactly_or_refused(group: int, tmp_path: Path) 
     assert len(faults) > 200
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@pytest.mark.parametrize("group", share(range(GROUPS), 2))
 def test_every_file_is_counted_exactly_or_refused(group: int, tmp_path: Path) -> None:
     faults = {}
     for number, file in enumerate(files_made()[group::GROUPS]):

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from tests.shares import share
 from weighbridge import model, reconcile
 from weighbridge.auditing import audit
 from weighbridge.conventions.rules import conventions
@@ -21,7 +22,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 3))
 def test_what_reconcile_calls_exact_is_never_wrong(name: str) -> None:
     """Any count of the whole model in any convention, said of the model by its name, and with the model given."""
     table = conventions(model(name))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.names import COMMANDS, KINDS, shapes, write_files
+from tests.shares import share
 from tests.unit.safetensors_file import write
 from weighbridge.cli import main
 
@@ -25,7 +26,7 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (700_000_000, 700_000_000))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS, 4))
 def test_many_tensors_are_within_bounds(kind: str, tmp_path: Path) -> None:
     """So many tensors in 700 MB of addresses: what was quadratic took gigabytes, or many minutes."""
     write_files(tmp_path, kind, COUNT)

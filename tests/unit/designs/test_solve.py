@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weighbridge
+from tests.shares import share
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.sizes import as_int
 from weighbridge.designs import pairs
@@ -74,10 +75,11 @@ def solve_small(model_type: str, keys: list[str], budget: Budget) -> Solution:
     return solve(weighbridge.model({"model_type": model_type, **SMALL[model_type]}), keys, {"parameters": budget})
 
 
-@pytest.mark.parametrize(("model_type", "key"), CASES)
+@pytest.mark.parametrize("case", share(CASES, 3, "-".join))
 @given(value=st.integers(1, REACH), off=st.sampled_from([0, 0, 1, -1, 500]))
 @settings(max_examples=8, deadline=None)
-def test_solutions_are_those_that_trying_every_value_finds(model_type: str, key: str, value: int, off: int) -> None:
+def test_solutions_are_those_that_trying_every_value_finds(case: tuple[str, str], value: int, off: int) -> None:
+    model_type, key = case
     number = count_with(model_type, key, value)
     if number is None:
         return
@@ -308,6 +310,7 @@ def test_the_nearest_above_may_be_the_smallest_value_of_a_size() -> None:
     assert [entry.measured["parameters"] for entry in found.nearest] == [156492, 156540]
 
 
+@pytest.mark.sweep
 def test_many_neighbours_on_one_side_leave_room_for_the_other() -> None:
     phi = weighbridge.model({"model_type": "phi", "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 90, "intermediate_size": 40})
     found = solve(

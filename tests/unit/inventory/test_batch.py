@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.shares import share
 from weighbridge.blueprints import MODULES, family
 from weighbridge.inventory.batch import FEWEST, rows_of_configs
 from weighbridge.inventory.rows import row_of_config
@@ -32,22 +33,8 @@ def draw(model_type: str, rng: random.Random) -> dict[str, Any]:
     return raw
 
 
-ALONE = 3
-"""Of each group so many configs are weighed alone in the ordinary tests, which takes longer than the whole group; in the sweep all are."""
-
-
-@pytest.mark.parametrize("model_type", PLAIN)
+@pytest.mark.parametrize("model_type", share(PLAIN, 10))
 def test_grouped_rows_are_the_rows_of_each_alone(model_type: str) -> None:
-    assert_rows_of_a_group_are_those_of_each_alone(model_type, ALONE)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("model_type", PLAIN)
-def test_all_grouped_rows_are_the_rows_of_each_alone(model_type: str) -> None:
-    assert_rows_of_a_group_are_those_of_each_alone(model_type, FEWEST)
-
-
-def assert_rows_of_a_group_are_those_of_each_alone(model_type: str, alone: int) -> None:
     rng = random.Random(model_type)
     drawn = [draw(model_type, rng) for _ in range(2)]
     # As many of each layout as make a group; each with sizes of its own.
@@ -61,9 +48,8 @@ def assert_rows_of_a_group_are_those_of_each_alone(model_type: str, alone: int) 
         configs.append((f"config {number}", raw))
     rows = rows_of_configs(configs)
     assert [row["path"] for row in rows] == [path for path, _ in configs]
-    for place in (*rng.sample(range(0, len(configs), 2), alone), *rng.sample(range(1, len(configs), 2), alone)):
-        path, raw = configs[place]
-        assert rows[place] == row_of_config(raw, path)
+    for row, (path, raw) in zip(rows, configs, strict=True):
+        assert row == row_of_config(raw, path)
 
 
 def test_configs_alike_in_all_but_their_names_are_alike_in_their_rows() -> None:

@@ -19,6 +19,7 @@ import pytest
 from weighbridge.core.errors import SourceError
 from weighbridge.inventory.run import census
 
+pytestmark = pytest.mark.sweep
 distributed = pytest.importorskip("distributed")
 ROWS = 1_500
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.kinds import KINDS, types_of
+from tests.shares import share
 from truth.draw import draw, fields
 from weighbridge import model
 
@@ -31,7 +32,7 @@ def test_nothing_is_touched_when_nothing_may_be() -> None:
     assert set(fields(random.Random(0), FIELDS, touch=0.0)) <= {"num_labels", "id2label"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS, 4))
 def test_most_draws_are_configs_to_us(kind: str) -> None:
     accepted = {model_type: sum(is_config(model_type, index) for index in range(6)) for model_type in types_of(kind)}
     assert {model_type: number for model_type, number in accepted.items() if number < 2} == {}

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
-from zlib import crc32
 
 import pytest
 
+from tests.shares import share
 from truth import backbones, trials
 from weighbridge import model
 from weighbridge.core.errors import WeighbridgeError
 
-ENTRIES = [pytest.param(entry, id=f"{name}-{entry['type']}") for name in ("aliases", "flips") for entry in trials.read(name)]
+ENTRIES = [(name, entry) for name in ("aliases", "flips") for entry in trials.read(name)]
 assert ENTRIES
-
-
-SHARE = 5
-"""Of so many trials the ordinary tests make one: each type's keys by turns of its classes and configs; the sweep makes them all."""
-
-
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_a_share_of_the_keys_makes_what_the_live_class_makes(entry: dict[str, Any]) -> None:
-    assert_as_recorded(entry, slice(crc32(entry["type"].encode()) % SHARE, None, SHARE))
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_every_key_makes_what_the_live_class_makes(entry: dict[str, Any]) -> None:
-    assert_as_recorded(entry, slice(None))
 
 
 UNREAD = {
@@ -38,10 +23,12 @@ UNREAD = {
 """Nulls that the record set on a config that was made; read from a file, the config class refuses them (``expected int, got NoneType``)."""
 
 
-def assert_as_recorded(entry: dict[str, Any], share: slice) -> None:
+@pytest.mark.parametrize("named", share(ENTRIES, 15, lambda named: f"{named[0]}-{named[1]['type']}"))
+def test_every_key_makes_what_the_live_class_makes(named: tuple[str, dict[str, Any]]) -> None:
     """Equal, or refused; a refusal that was not there when the truth was recorded is a step back."""
+    _, entry = named
     digests: dict[Any, str] = {}
-    for class_name, raw, expected, refused in [*trials.recorded_trials(entry)][share]:
+    for class_name, raw, expected, refused in trials.recorded_trials(entry):
         try:
             found = model(raw, class_name)
         except WeighbridgeError as error:
