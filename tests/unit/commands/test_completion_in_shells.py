@@ -84,7 +84,7 @@ def read_until(terminal: int, wanted: str, seconds: float = 40) -> str:
 
 
 def test_powershell_s_grammar_reads_the_script() -> None:
-    """PowerShell itself is seldom at hand; its grammar for tree-sitter (``pip install tree-sitter tree-sitter-powershell``) is easier to have."""
+    """PowerShell itself is seldom at hand; its grammar for tree-sitter comes with the test packages."""
     sitter, powershell = pytest.importorskip("tree_sitter"), pytest.importorskip("tree_sitter_powershell")
     script = subprocess.run(
         [sys.executable, "-m", "weighbridge", "completion", "powershell"],
