@@ -400,10 +400,12 @@ def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
 
 
 def _likeness(leaf: Leaf) -> object:
-    tensors = tuple(
-        (ours.name, ours.role, ours.tied_to, tuple(polynomial(size) for size in theirs.shape)) for ours, theirs in leaf.pair.tensors()
+    """Return what modules have in common that one line stands for: kind, tensors and, of a loose vector, what its name says."""
+    names = _roles(leaf) if leaf.path.rpartition(".")[2] == leaf.pair.tensors()[0][0].name else ("",)
+    return leaf.pair.part.kind, tuple(
+        (names if all(names) else ours.name, ours.role, ours.tied_to, tuple(polynomial(size) for size in theirs.shape))
+        for ours, theirs in leaf.pair.tensors()
     )
-    return leaf.pair.part.kind, tensors
 
 
 def _paths(leaf: Leaf) -> tuple[str, ...]:
