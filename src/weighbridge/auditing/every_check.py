@@ -26,6 +26,7 @@ from weighbridge.auditing.checks import (
     elsewhere,
     fields,
     formulas,
+    generic_formulas,
     headed_formulas,
     identities,
     inline_steps,
@@ -156,7 +157,7 @@ def _later_claims(
         pictures.check(scene),
         passages.check(scene, tabled, claims),
         passage_counts.check(scene, tabled, claims),
-        identities.check(scene),
+        *(kind.check(scene) for kind in (identities, generic_formulas)),
         mistyped.check(scene, held, claims, checked.slips),
     ):
         fresh = [claim for claim in later if (claim.line, claim.end) not in taken]

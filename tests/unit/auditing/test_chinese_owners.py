@@ -15,6 +15,10 @@ from weighbridge.auditing import audit
         ("Qwen3-8B 在 LLaMA-7B 之后两年发布,参数规模达到 {} 亿。", "82", "92"),
         ("Kimi K2 采用稀疏专家结构,模型参数量是 {}T。", "1", "7"),
         ("Mixtral 8x7B 每次推理激活 {} 亿参数,性能超过 Llama-2-70B。", "129", "192"),
+        ("DeepSeek 发布了 DeepSeek-V3,它是一个混合专家模型,总参数量达到 {} 亿。", "6710", "5710"),
+        ("妙处在于:DeepSeek-V3 一共 671B,每个词元只激活 {}B。", "37", "47"),
+        ("Mixtral 8x7B 总参数 46.7B,但推理时只激活 {}B。", "12.9", "10.0"),
+        ("Qwen3-235B-A22B 正式开源,以 {} 亿总参数的规模位居前列。", "2350", "9350"),
         ("DeepSeek-V3 走的是稀疏路线,它拥有 {} 亿参数。", "6710", "6170"),
     ],
 )
@@ -44,3 +48,13 @@ def test_nothing_is_wrong_where_another_is_meant(sentence: str) -> None:
 
 def test_width_of_hidden_layers_is_no_number_of_layers() -> None:
     assert audit("Llama-2-7b 以 4096 隐藏层维度和 32 层解码器取得平衡。").wrong == ()
+
+
+def test_a_paper_sets_its_own_model_beside_another() -> None:
+    said = "隐藏维度与 Qwen2-7B 相同(3584 维、28 隐藏层、{} 注意力头——本文模型为 8 层)。"
+    assert [[claim.text for claim in audit(said.format(heads)).wrong] for heads in (28, 26)] == [[], ["26"]]
+
+
+def test_packed_weights_explain_no_figure_of_one_digit() -> None:
+    table = "| 模型 | 参数量 | 层数 | 隐藏维度 |\n|---|---|---|---|\n| Llama2-7B | {} | 32 | 4096 |\n| Llama2-13B | 13B | 40 | 5120 |\n"
+    assert [[claim.text for claim in audit(table.format(said)).wrong] for said in ("7B", "3.5B", "4B")] == [[], [], ["4B"]]

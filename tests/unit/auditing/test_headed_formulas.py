@@ -19,6 +19,11 @@ def test_a_column_is_what_its_head_works_out() -> None:
     assert [claim.value for claim in audit(_FORMULA.format("301,899,888")).wrong] == [301_899_888]
 
 
+def test_a_letter_may_stand_right_behind_its_word() -> None:
+    text = _FORMULA.replace("宽度 h", "宽度h").replace("层数 n", "层数n")
+    assert [len(audit(text.format(said)).wrong) for said in ("301,989,888", "301,899,888")] == [0, 1]
+
+
 def test_a_column_of_other_numbers_is_left_alone() -> None:
     assert audit(_FORMULA.format("301,899,888").replace("1,207,959,552", "1,300,000,000")).wrong == ()
 

@@ -68,7 +68,8 @@ def _owner(scene: Scene, token: Token, start: int, clause: int) -> Mention | Non
     """Return the one model that a sentence is about: named in it and not merely compared with, or the one of what stands above."""
     text = scene.lines[token.line].text
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column and m.end <= token.start]
-    about = [m for m in named if not _is_framed(text, m)]
+    makers = [m for m in named if m.kind != MODEL and any(_begins(text, m, other) for other in named)]
+    about = [m for m in named if m not in makers and not _is_framed(text, m)]
     if ANOTHER.search(text, about[-1].end if about else start, token.start) or _SUPPOSED.search(text, start, token.start):
         return None
     if about:
@@ -81,6 +82,11 @@ def _owner(scene: Scene, token: Token, start: int, clause: int) -> Mention | Non
         return None
     found = topic(scene, token.line, token.start)
     return found.mention if found is not None else None
+
+
+def _begins(text: str, maker: Mention, mention: Mention) -> bool:
+    """Tell whether a name is only the beginning of another behind it: ``DeepSeek 推出了 DeepSeek-V3``."""
+    return mention.column > maker.column and text[mention.column : mention.end].startswith(text[maker.column : maker.end])
 
 
 def _is_framed(text: str, mention: Mention) -> bool:
@@ -99,13 +105,14 @@ _FRAME = 12
 _BEHIND = 16
 _CLAUSE = pattern(r"[,，;；:：、(（]")
 _NAMED = pattern(
-    r"(?:(?P<active>(?:激活|活跃)的?总?参数(?:总?量|规模|数量?)?|每[个次]?\s?(?:token|推理|令牌)?\s?(?:实际|只|仅|会)?激活)|(?<!激活)(?<!嵌入)(?:总|模型|全部)?参数(?:总量|总数|规模|数量|个数|量|数)?)"
+    r"(?:(?P<active>(?:激活|活跃)的?总?参数(?:总?量|规模|数量?)?|每[个次]?\s?(?:token|推理|令牌|词元|标记)?\s?(?:实际上?|只|仅|会)*激活|推理时?\s?(?:实际上?|只|仅|会|也)*激活)|(?<!激活)(?<!嵌入)(?:总|模型|全部)?参数(?:总量|总数|规模|数量|个数|量|数)?)"
     r"(?:大小)?\s*(?:也|就|已|高|共)?(?:扩大到|增加到|增加至|提升到|提升至|扩展到|扩展至|扩大至|到|至|为|是|有|达到了?|达|约)?(?:大约|约为|约|≈|共|了|高达|只|仅|\s|[*_`])*$",
     re.IGNORECASE,
 )
 """Right before a count, what calls it the model's parameters, or those that work on a token."""
 _HAS = pattern(
-    r"(?:包含了?|拥有|具有|具备|有|共|激活了?|启用|是一?个?|达到?|由)(?:大约|约|近似|高达|总共|一?共|其中|的|≈|\s|[*_`])*$", re.IGNORECASE
+    r"(?:包含了?|拥有|具有|具备|有|以|凭借?|共|激活了?|启用|是一?个?|达到?|由)(?:大约|约|近似|高达|总共|一?共|其中|的|≈|\s|[*_`])*$",
+    re.IGNORECASE,
 )
 """Right before a count behind which parameters are named: ``拥有 1750 亿个参数``."""
 _ACTIVATES = pattern(r"(?:激活|启用)[^,，]{0,6}$")

@@ -107,7 +107,8 @@ class Equation:
             text[first.start * (first.line == side.term.line) : side.term.start], side.term, true
         ):
             return Fit("unsettled")
-        return self._of_rounded(side.term) or self._other_units(side.term) or self._other_letters(side.term)
+        token = side.term
+        return self._of_rounded(token) or self._other_units(token) or self._in_own_unit(side, true) or self._other_letters(token)
 
     def _fit_if_near(self, index: int, true: Fraction) -> Fit | None:
         """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
@@ -191,9 +192,14 @@ class Equation:
                         return Fit("rounded" if token.places else "exact", because(mark("its units stand on one side only")))
         return None
 
+    def _in_own_unit(self, side: Side, true: Fraction) -> Fit | None:
+        """Round once more what a formula without units comes to in the unit of its result: ``23.8 + 85 ≈ 108.8M ≈ 110M``."""
+        scale = self.unit_left_out(side.term, true)
+        return fit(side.term, true * scale, loose=self.is_loose(side)) if scale > 1 and isinstance(side.term, Token) else None
+
     def unit_left_out(self, term: Term, true: Fraction) -> Fraction:
         """Return what a result's unit is worth if only the result has one, and is near without it: ``67 + 8.4 + 8.4 = 93.8M``; else one."""
-        others = (t for side in self.chain.sides if side.term is not term for t in self.numbers_in(side))
+        others = (t for side in self.chain.sides if not isinstance(side.term, Token) for t in self.numbers_in(side))
         if not isinstance(term, Token) or not term.unit or term.unit == "%" or term.value is None or any(t.unit for t in others):
             return Fraction(1)
         return scales(term)[0] if true < 2 * term.value and term.value < 2 * true else Fraction(1)

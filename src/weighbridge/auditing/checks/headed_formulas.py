@@ -15,7 +15,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
 from weighbridge.core.messages import mark
 
-_LETTER = pattern(r"(?:^|[\s,，(（])([bshlandVk])[)）]?\s*$")
+_LETTER = pattern(r"(?:^|[\s,，(（]|(?<=[\u4e00-\u9fff]))([bshlandVk])[)）]?\s*$")
 _FORMULA = pattern(r"(?:^|[\s,，:：(（=]|(?<=[\u4e00-\u9fff]))(?P<formula>[0-9(]*[bshlandVk][0-9bshlandVk()+\-*/^×· ]*)[)）]?\s*$")
 _FAR = 10
 """How many times off a figure may be and still be meant for its column's formula."""

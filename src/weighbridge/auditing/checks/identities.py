@@ -19,7 +19,7 @@ from weighbridge.core.polynomials import Polynomial
 
 _LONGEST = 2000
 """Characters of a line that is looked at."""
-_ENDS = pattern(r"[,，。;；:：|$≈<>&\\]|\.(?!\d)")
+_ENDS = pattern(r"[,，。;；:：|$≈<>&\\\u4e00-\u9fff]|\.(?!\d)")
 _PIECE = pattern(
     r"\s*(?:(?P<num>\d{1,18}(?:\.\d{1,6})?)(?![\d.]*\d)|(?P<name>[A-Za-z]_[A-Za-z]{1,10})(?![A-Za-z_])|(?P<run>[A-Za-z]{2,4}(?![A-Za-z_])|[A-Za-z](?![A-Za-z_(]))|(?P<op>[+\-*/^×·])|(?P<open>\()|(?P<close>\)))"
 )
@@ -35,7 +35,7 @@ _LETTERS = 2
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the formulas of every line that are read whole and have the same letters on both sides."""
     for index, line in enumerate(scene.lines):
-        if "=" in line.text and len(line.text) <= _LONGEST and re.search(r"[*^×·]", line.text):
+        if "=" in line.text and len(line.text) <= _LONGEST and re.search(r"[*^×·+]", line.text):
             yield from _of_line(scene, index)
 
 
@@ -52,12 +52,12 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
         lead = _LEAD.match(text, first, end)
         first = lead.end() if lead is not None else first
         last = next((match.start() for match in _ENDS.finditer(text, begin, stop)), stop)
-        if min(len(_LETTER.findall(text, *span)) for span in ((first, end), (begin, last))) < _LETTERS:
+        if not _has_letters(text, (first, end), (begin, last)):
             continue
         if re.fullmatch(r"\s*[A-Za-z_]{2,}\s*", text[first:end]) and text[first:end].strip() in text[begin:last]:
             continue  # ``dim = dim * 2`` sets a name anew
         ours, theirs = _expand(text[first:end]), _expand(text[begin:last])
-        if ours is None or theirs is None or ours.symbols() != theirs.symbols() or len(ours.symbols()) < _LETTERS:
+        if ours is None or theirs is None or ours.symbols() != theirs.symbols() or not ours.symbols():
             continue
         if ours != theirs and "/" in text[first:last]:
             continue  # what of ``18rh / 12h^2`` stands below the stroke?
@@ -68,10 +68,21 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
         yield claim(scene.lines, left, right, "symbolic", "exact" if ours == theirs else "wrong", **facts)
 
 
+def _has_letters(text: str, *sides: tuple[int, int]) -> bool:
+    """Tell whether both sides have letters enough, or the first is a sum in them: ``2x + 2x + 12x = 16x``."""
+    counts = [len(_LETTER.findall(text, *side)) for side in sides]
+    return min(counts) >= _LETTERS or (min(counts) > 0 and counts[0] > _LETTERS and "+" in text[slice(*sides[0])])
+
+
 def _without_spaces(text: str, line: int, start: int, end: int) -> Token:
     """Return the place of a formula without the spaces about it."""
     inside = text[start:end]
     return Token("word", "", line, start + len(inside) - len(inside.lstrip()), end - len(inside) + len(inside.rstrip()))
+
+
+def _is_letter_x(text: str, end: int) -> bool:
+    """Tell whether an x before a place is a letter: behind a digit, and no factor behind it."""
+    return text[end - 2 : end - 1].isdigit() and not re.match(r"\s*[\w(.]", text[end:])
 
 
 @lru_cache(maxsize=4096)
@@ -91,9 +102,9 @@ def _read(text: str) -> list[Token]:
         if match is None:
             return []
         kind, word = str(match.lastgroup), match[str(match.lastgroup)]
-        named = kind == "run" and word != "x"
-        word = "*" if word == "x" else word
-        if kind == "open" and found and found[-1].kind in ("name", "num", ")"):
+        named = kind == "run" and (word != "x" or _is_letter_x(text, match.end()))
+        word = "*" if word == "x" and not _is_letter_x(text, match.end()) else word
+        if kind in ("open", "run", "name") and found and found[-1].kind in ((")",) if kind != "open" else ("name", "num", ")")):
             found.append(Token("op", "*", 0, len(found), len(found) + 1))
         for piece in word if named else (word,):
             value = Fraction(word) if kind == "num" else None

@@ -249,7 +249,7 @@ SIZE_WORDS = pattern(
 ANOTHER = pattern(
     r"\b(?:the|its|an?|our|their) (?:\d[\d.]*\s?[BM]|x*large|base|small|medium|tiny|larger|smaller|bigger|biggest|smallest|largest|other|second|latter|former|old|new)\b(?! of)|"
     r"\b\d[\d.]*\s?[BM] (?:version|model|variant|one|checkpoint|sibling)|\b(?:siblings?|sisters?|variants?|baselines?|successors?|predecessors?|teachers?|students?|drafts?|another|others|counterparts?)\b|"
-    r"\d[\d.]*\s?[BM]\s?(?:版本?|模型)?\s?(?:则|只?有|仅有|是|为|[:：])|版本?(?:则|有|是|为|[:：])|学生|教师|另一|后者|前者",
+    r"\d[\d.]*\s?[BM]\s?(?:版本?|模型)?\s?(?:则|只?有|仅有|是|为|[:：])|版本?(?:则|有|是|为|[:：])|学生|教师|另一|后者|前者|本文(?:的|所提)?(?:模型|方法)",
     re.IGNORECASE,
 )
 """Words by which a text goes on to a model that it does not name: ``the 7B version has``, ``its sibling``."""

@@ -119,7 +119,11 @@ def _rounded_conventions(token: Token, model: ModelValue) -> list[Convention]:
         first, last = bisect_left(table.values, ceil(low)), bisect_right(table.values, floor(high))
         found = [made for value in table.values[first:last] for made in table.by_value[value]]
         cheap += sorted(found, key=lambda made: (made.cost, made.order))
-    return cheap
+    return [made for made in cheap if not made.view.less or significant_digits(token) >= _PACKED_DIGITS]
+
+
+_PACKED_DIGITS = 2
+"""Digits that a figure shows at least before it may count packed weights: ``3.5B`` of a 7B in four bits; ``4B`` is any of many."""
 
 
 def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
@@ -162,7 +166,7 @@ def reason_for(made: Convention) -> Reason:
     """Say in which way of counting a number is right."""
     scope = made.view.scope
     what = tuple(Sentence(made.view.omissions[index].what) for index in made.omitted)
-    plus = tuple(Sentence(piece.what) for piece in made.added)
+    plus = tuple(Sentence(piece.what) for piece in (*made.added, *made.view.less))
     name: object = made.class_name
     if scope:
         name = Sentence(mark("{scope} of {name}"), (("scope", Sentence(SCOPES.get(scope, scope))), ("name", made.class_name)))
