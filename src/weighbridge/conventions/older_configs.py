@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 _LAYERS = ("num_hidden_layers",)
 _HEAD = ("head_dim",)
-_MASK = ("use_mask_token",)
-_VIT = (*_HEAD, *_MASK)
 _EXPERTS = ("num_experts",)
 _LOCAL_EXPERTS = ("num_local_experts",)
 
@@ -30,15 +28,13 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "dab-detr": _LAYERS,
     "deepseek_v2": _EXPERTS,
     "deepseek_v3": _LOCAL_EXPERTS,
-    "deit": _VIT,
+    "deit": _HEAD,
     "detr": _LAYERS,
     "dinov2": _HEAD,
     "dinov2_with_registers": _HEAD,
-    "donut-swin": _MASK,
     "dots1": _LOCAL_EXPERTS,
     "fastspeech2_conformer": ("convolution_bias",),
     "flex_olmo": _LOCAL_EXPERTS,
-    "focalnet": _MASK,
     "fsmt": ("num_hidden_layers", "vocab_size"),
     "glm4_moe": _LOCAL_EXPERTS,
     "glm4v_moe_text": _LOCAL_EXPERTS,
@@ -46,9 +42,10 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "granitemoe": _HEAD,
     "granitemoeshared": _HEAD,
     "hunyuan_v1_moe": _LOCAL_EXPERTS,
-    "ijepa": _VIT,
+    "ijepa": _HEAD,
     "jamba": ("head_dim", "num_local_experts"),
     "led": _LAYERS,
+    "levit": ("down_ops",),
     "lfm2_vl": ("projector_use_layernorm",),
     "llama4_text": ("attention_bias",),
     "longcat_flash": ("num_local_experts", "intermediate_size", "moe_intermediate_size"),
@@ -77,14 +74,12 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "seamless_m4t_v2": ("num_hidden_layers", "num_attention_heads"),
     "segformer": _LAYERS,
     "speech_to_text": _LAYERS,
-    "swin": _MASK,
-    "swinv2": _MASK,
     "table-transformer": _LAYERS,
     "videomae": ("qv_bias",),
     "vipllava": ("vision_feature_layer",),
-    "vit": _VIT,
+    "vit": _HEAD,
     "vit_mae": _HEAD,
-    "vit_msn": _VIT,
+    "vit_msn": _HEAD,
     "vivit": ("head_dim", "pooler_output_size"),
     "whisper": _LAYERS,
     "zamba": _HEAD,
@@ -163,7 +158,8 @@ def _read_qwen2_5_omni(raw: dict[str, Any]) -> dict[str, Any]:
     """Let the thinker's text config alone decide on its head."""
     thinker = raw.get("thinker_config") or {}
     text = thinker.get("text_config") or {}
-    return {**raw, "thinker_config": {**thinker, "tie_word_embeddings": text.get("tie_word_embeddings", False)}}
+    tied = {"tie_word_embeddings": text.get("tie_word_embeddings", False)}
+    return {**raw, "thinker_config": {**thinker, **tied}, **tied}
 
 
 def _read_t5gemma(raw: dict[str, Any]) -> dict[str, Any]:
@@ -180,6 +176,12 @@ def _read_t5gemma(raw: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _read_xcodec(raw: dict[str, Any]) -> dict[str, Any]:
+    """Take the semantic model for a HuBERT, whatever its config says."""
+    semantic = raw.get("semantic_model_config")
+    return {**raw, "semantic_model_config": {**semantic, "model_type": "hubert"}} if isinstance(semantic, Mapping) else raw
+
+
 CHANGES = {
     "blt": _read_blt,
     "deepseek_v2": _read_deepseek_v2,
@@ -189,5 +191,6 @@ CHANGES = {
     "perceiver": _read_perceiver,
     "qwen2_5_omni": _read_qwen2_5_omni,
     "t5gemma": _read_t5gemma,
+    "xcodec": _read_xcodec,
 }
 """What else 4.57 makes of the configs of a type."""

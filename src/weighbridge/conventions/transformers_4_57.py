@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
 from weighbridge.conventions.older_configs import as_older
+from weighbridge.conventions.tree_changes import change, change_tensors, tie
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor, list_rows
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from weighbridge.value import ModelValue
 
 
@@ -43,13 +42,21 @@ def older_tree(model: ModelValue) -> Part:
 def _build_older(model: ModelValue) -> Part:
     """Return the tree that version 4.57 builds from a config that both releases read alike."""
     assert model.description is not None
+    known, raw, sizes = model.description
     own = _with_own_code(model)
-    if own is not None:
-        return own
+    tree = _with_older_ties(model) if own is None else own
+    if known.model_type == "mvp" and raw.get("use_prompt") is True:
+        return _with_prompts(tree, sizes.layers)
+    return _with_outer_width(tree, raw) if known.model_type == "fuyu" else tree
+
+
+def _with_older_ties(model: ModelValue) -> Part:
+    """Return the tree of a type or class that the tie flag alone changes."""
+    assert model.description is not None
     known, raw, sizes = model.description
     inner = getattr(sizes, "text", None)
     composite = isinstance(inner, Config)
-    text = raw.get("text_config", {}) if composite else raw
+    text = raw.get("text_config", raw if known.model_type in FLAT else {}) if composite else raw
     silent = getattr(inner, "tied", None) if composite else known.model_type not in UNTIED_BY_DEFAULT
     flag = text.get("tie_word_embeddings", silent) if isinstance(text, Mapping) else None
     outer = raw.get("tie_word_embeddings", flag)
@@ -64,7 +71,7 @@ def _build_older(model: ModelValue) -> Part:
         return model.tree if count(tied) == count(model.tree) else tied
     older = untie(tied)
     for name, owner in TIED_NONETHELESS.get(model.class_name, ()):
-        older = _tie(older, name, owner)
+        older = tie(older, name, owner)
     return model.tree if count(older) == count(model.tree) else older
 
 
@@ -78,22 +85,36 @@ def _with_own_code(model: ModelValue) -> Part | None:
         return _with_biased_experts(model.tree)
     if known.model_type == "blt" and raw.get("tie_word_embeddings") is True:  # the table's sizes there, the head's since
         untied = known.classes[model.class_name](bind(known.fields, {**raw, "tie_word_embeddings": False}))
-        return _tie(untied, "lm_head.weight", "model.local_encoder.embed_tokens.weight")
+        return tie(untied, "lm_head.weight", "model.local_encoder.embed_tokens.weight")
     text = raw.get("text_config")
-    if known.model_type == "qwen2_audio" and isinstance(text, Mapping) and text.get("tie_word_embeddings") is True:
-        return _tie(model.tree, "lm_head.weight", "model.language_model.embed_tokens.weight")
-    if known.model_type == "mvp" and raw.get("use_prompt") is True:
-        return _with_prompts(model.tree, sizes.layers)
+    if known.model_type in ("qwen2_audio", "voxtral") and isinstance(text, Mapping) and text.get("tie_word_embeddings") is True:
+        return tie(model.tree, "lm_head.weight", "model.language_model.embed_tokens.weight")
+    if model.class_name == "CpmAntForCausalLM" and raw.get("tie_word_embeddings") is False:
+        return change(model.tree, "lm_head.weight", shape=next(row for row in list_rows(model.tree) if "input" in row.name).shape)
+    if model.class_name == "MoshiForCausalLM" and raw.get("tie_word_embeddings") is True:
+        return tie(model.tree, "lm_head.weight", "model.embed_tokens.weight")
+    if (
+        model.class_name in ("DebertaForMaskedLM", "DebertaV2ForMaskedLM")
+        and raw.get("legacy") is False
+        and raw.get("tie_word_embeddings") is not False
+    ):
+        tree = change(model.tree, f"{NEWER_HEAD}.bias", shape=(sizes.vocab,))
+        return tie(tree, f"{NEWER_HEAD}.weight", "deberta.embeddings.word_embeddings.weight")
+    if model.class_name in ("MarianModel", "MarianMTModel") and raw.get("share_encoder_decoder_embeddings") is False:
+        name = next(row.name for row in list_rows(model.tree) if row.name.endswith("decoder.embed_tokens.weight"))
+        return change(model.tree, name, shape=(sizes.vocab, sizes.hidden))
+    if known.model_type == "moonshine":
+        return _with_own_heads(model.tree, known.classes["MoonshineDecoder"](sizes))
     if known.model_type == "longcat_flash":
         return _without_zero_experts(model.tree, sizes.experts)
-    if model.class_name in ("ColQwen2ForRetrieval", "Ovis2ForConditionalGeneration"):
+    if model.class_name in ("ColPaliForRetrieval", "ColQwen2ForRetrieval", "Ovis2ForConditionalGeneration"):
         return _with_outer_head(model.tree, raw)
     if model.class_name == "Pix2StructForConditionalGeneration":  # whose outer flag alone counts there
-        return _tie(model.tree, "decoder.lm_head.weight", "decoder.embed_tokens.weight" if raw.get("tie_word_embeddings") is True else None)
+        return tie(model.tree, "decoder.lm_head.weight", "decoder.embed_tokens.weight" if raw.get("tie_word_embeddings") is True else None)
     if model.class_name in TIES and (model.class_name in ALWAYS_TIED or raw.get("tie_word_embeddings") is not False):
         tree = model.tree
         for name, owner in TIES[model.class_name]:
-            tree = _tie(tree, name, owner)
+            tree = tie(tree, name, owner)
         return tree
     if model.class_name in GIVEN_WORDS:
         rest = (child for child in model.tree.children if not (isinstance(child, Part) and child.name in ("embed_tokens", "embed_patches")))
@@ -108,16 +129,22 @@ def _with_own_code(model: ModelValue) -> Part | None:
     return swin if swin != model.tree else None
 
 
+NEWER_HEAD = "lm_predictions.lm_head.dense"
+"""The map of DeBERTa's head without ``legacy``, which 4.57 ties to the words, with a bias for each of them."""
 GIVEN_WORDS = frozenset(("T5Stack", "MT5Stack", "UMT5Stack", "Pop2PianoStack", "UdopStack"))
 """Stacks that are handed their table of words there, and what reads patches: alone they have none."""
 
+FLAT = frozenset(("glm4v", "glm4v_moe", "qwen2_5_vl", "qwen2_vl"))
+"""Types that hand what their config says to the text config, where there is none."""
+
 SETTINGS: dict[str, dict[str, object]] = {
+    "flava": {"tie_word_embeddings": True},
     "gemma3n": {"text_config.num_kv_shared_layers": 0},
     "gemma3n_text": {"num_kv_shared_layers": 0},
     "mm-grounding-dino": {"decoder_bbox_embed_share": False, "decoder_cls_embed_share": False},
 }
 """Types that 4.57 builds as if their configs said so: layers that take keys and values from an earlier one have maps for them all the same,
-which published files hold; the heads of MM Grounding DINO's layers are copies."""
+which published files hold; the heads of MM Grounding DINO's layers are copies; the biases of FLAVA's heads are one whatever is said."""
 
 
 def _with_settings(model: ModelValue, settings: dict[str, object]) -> Part:
@@ -175,19 +202,22 @@ POSITIONS_AS_BUFFERS = ("SamModel", "SamHQModel")
 def _with_outer_head(tree: Part, raw: Mapping[str, object]) -> Part:
     """Return the tree of a composite whose head 5.23.0 builds from the text config, or not at all.
 
-    Ovis 2's head is made of ``vocab_size`` and ``hidden_size`` of the outer config; what ColQwen 2 holds is a language model with its head.
+    Ovis 2's head is made of ``vocab_size`` and ``hidden_size`` of the outer config; what ColPali and ColQwen 2 hold is a language model with its
+    head, which PaliGemma ties by itself.
 
     >>> from weighbridge import model
     >>> count(older_tree(model({"model_type": "ovis2"}, "Ovis2ForConditionalGeneration")))
     12011608566
     """
-    outer = raw.get("vlm_config", {}) if raw.get("model_type") == "colqwen2" else {}
-    text = (outer if isinstance(outer, Mapping) and outer else raw).get("text_config", {})
-    if any(isinstance(one, Mapping) and one.get("tie_word_embeddings") is True for one in (outer, text)):
+    outer = raw if raw.get("model_type") == "ovis2" else raw.get("vlm_config")
+    outer = outer if isinstance(outer, Mapping) else {}
+    text = outer.get("text_config", {} if outer is raw else outer)
+    silent = raw.get("model_type") == "colpali"
+    if isinstance(text, Mapping) and text.get("tie_word_embeddings", silent) is True:
         return tree
-    if raw.get("model_type") == "ovis2":
+    if outer is raw:
         vocab, hidden = raw.get("vocab_size", 151643), raw.get("hidden_size", 1536)
-        return _change(tree, "lm_head.weight", shape=(vocab, hidden), tied_to=None)
+        return change(tree, "lm_head.weight", shape=(vocab, hidden), tied_to=None)
     table = next(row for row in list_rows(tree) if row.name.endswith("embed_tokens.weight"))
     head = Part("lm_head", (Tensor("weight", table.shape, "weight"),), kind="linear")
     children = (
@@ -197,41 +227,19 @@ def _with_outer_head(tree: Part, raw: Mapping[str, object]) -> Part:
     return tree._replace(children=tuple(children))
 
 
-def _tie(tree: Part, name: str, owner: str | None) -> Part:
-    """Return a tree in which the tensor at the dotted path *name* is *owner*'s, or nobody else's.
+def _with_outer_width(tree: Part, raw: Mapping[str, object]) -> Part:
+    """Return Fuyu's tree with patches as wide as the outer config says, not as the words are.
 
     >>> from weighbridge import model
-    >>> count(_tie(model({"model_type": "pop2piano"}, "Pop2PianoForConditionalGeneration").tree, "lm_head.weight", "shared.weight"))
-    57879552
+    >>> fuyu = model({"model_type": "fuyu", "text_config": {"hidden_size": 2048}})
+    >>> count(older_tree(fuyu)) - count(fuyu.tree)
+    5531648
     """
-    return _change(tree, name, tied_to=owner)
-
-
-def _change(tree: Part, name: str, **changes: Any) -> Part:
-    """Return a tree in which the tensor at the dotted path *name* is another."""
-    first, _, rest = name.partition(".")
-    children: list[Node] = []
-    for child in tree.children:
-        if child.name == first and isinstance(child, Part) and rest:
-            children.append(_change(child, rest, **changes))
-        elif child.name == first and isinstance(child, Tensor):
-            children.append(child._replace(**changes))
-        else:
-            children.append(child)
-    return tree._replace(children=tuple(children))
-
-
-def _change_tensors(tree: Part, change: Callable[[Part, Tensor], Iterable[Tensor]]) -> Part:
-    """Return a tree in which others stand for each tensor: what *change* makes of the part that holds it and of the tensor."""
-    children: list[Node] = []
-    for child in tree.children:
-        if isinstance(child, Part):
-            children.append(_change_tensors(child, change))
-        elif isinstance(child, Tensor):
-            children += change(tree, child)
-        else:
-            children.append(child)
-    return tree._replace(children=tuple(children))
+    width = raw.get("hidden_size", 4096)
+    for row in list_rows(tree):
+        if "vision_embed_tokens." in row.name:
+            tree = change(tree, row.name, shape=(width, *row.shape[1:]))
+    return tree
 
 
 def _with_buffers(tree: Part) -> Part:
@@ -241,7 +249,7 @@ def _with_buffers(tree: Part) -> Part:
     >>> count(_with_buffers(model("sam-vit-base").tree)), count(model("sam-vit-base").tree)
     (93735472, 93735728)
     """
-    return _change_tensors(tree, lambda _, one: (one._replace(role="buffer") if one.name == "positional_embedding" else one,))
+    return change_tensors(tree, lambda _, one: (one._replace(role="buffer") if one.name == "positional_embedding" else one,))
 
 
 BIASED_EXPERTS = {"deepseek_v2": "mlp_bias", "ernie4_5_moe": "use_bias"}
@@ -261,7 +269,7 @@ def _with_biased_experts(tree: Part) -> Part:
         biased = one.name in ("gate_up_proj", "down_proj")
         return (one, *((one._replace(name=f"{one.name}_bias", shape=one.shape[:2], role="bias"),) if biased else ()))
 
-    return _change_tensors(tree, with_bias)
+    return change_tensors(tree, with_bias)
 
 
 def _with_prompts(tree: Part, layers: Size) -> Part:
@@ -278,10 +286,27 @@ def _with_prompts(tree: Part, layers: Size) -> Part:
     prompt = next(child for child in named["decoder"].children if child.name == "self_attn_prompt" and isinstance(child, Part))
     rows = {row.name: row.shape for row in list_rows(prompt)}
     width = rows["prompt_embedding.weight"][1]
-    own = _change(prompt, "prompt_trans.2.weight", shape=(2 * layers * width, rows["prompt_trans.2.weight"][1]))
-    own = _change(own, "prompt_trans.2.bias", shape=(2 * layers * width,))
+    own = change(prompt, "prompt_trans.2.weight", shape=(2 * layers * width, rows["prompt_trans.2.weight"][1]))
+    own = change(own, "prompt_trans.2.bias", shape=(2 * layers * width,))
     encoder = named["encoder"]._replace(children=(*named["encoder"].children, own))
     return tree._replace(children=tuple(encoder if child.name == "encoder" else child for child in tree.children))
+
+
+def _with_own_heads(tree: Part, decoder: Part) -> Part:
+    """Return Moonshine's tree with a decoder of its own heads; since, the encoder's are written over them.
+
+    >>> from weighbridge import model
+    >>> moonshine = model({"model_type": "moonshine", "decoder_num_key_value_heads": 2})
+    >>> count(moonshine.tree) - count(older_tree(moonshine))
+    1492992
+    """
+    children = (
+        child._replace(children=decoder.children if child.name == "decoder" else _with_own_heads(child, decoder).children)
+        if isinstance(child, Part) and child.name in ("decoder", "model")
+        else child
+        for child in tree.children
+    )
+    return tree._replace(children=tuple(children))
 
 
 def _without_zero_experts(tree: Part, experts: Size) -> Part:
@@ -342,7 +367,7 @@ def _with_one_more_position(tree: Part) -> Part:
         table = one.name == "position_embeddings" and len(one.shape) == 3 and holder.name == "embeddings"
         return (one._replace(shape=(one.shape[0], one.shape[1] + 1, one.shape[2])) if table else one,)
 
-    return _change_tensors(tree, longer)
+    return change_tensors(tree, longer)
 
 
 def _without_projections(tree: Part) -> Part:
@@ -380,4 +405,4 @@ def untie(tree: Part) -> Part:
     def own(_: Part, one: Tensor) -> tuple[Tensor]:
         return (one._replace(tied_to=None) if one.tied_to in {"weight": tables, "embedding": heads}.get(one.role, ()) else one,)
 
-    return _change_tensors(tree, own)
+    return change_tensors(tree, own)
