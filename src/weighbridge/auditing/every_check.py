@@ -66,6 +66,7 @@ from weighbridge.auditing.checks import (
     towers,
     training_work,
     work,
+    work_columns,
     written_products,
 )
 from weighbridge.auditing.checks.covered import ClaimSpans
@@ -96,6 +97,7 @@ def judge(
     components_held = components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
     claims += [c for c in components_held if c.verdict != "wrong" or (c.line, c.end) not in follows]
     claims += model_tables.check(scene, bound)
+    claims += work_columns.check(scene, bound)
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     sectioned = list(section_shares.check(scene))

@@ -238,3 +238,9 @@ RELATED_DIGITS = 3
 # agreed_sentences
 AGREED_BLOCK = 3
 """Kinds of sizes of a section that must be the model's before one that is not is wrong, where its own sentence has no two of them."""
+
+# work_columns
+WORK_AGREED = 2
+"""Figures of a column of arithmetic that must be right, and twice as many as are not, before one that is not is wrong."""
+WORK_COLUMN_TOLERANCE = Fraction(3, 100)
+"""How far a published figure of a pass may be from a tool's count of it: tools differ in norms, biases and activations."""

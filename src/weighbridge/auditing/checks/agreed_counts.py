@@ -11,9 +11,10 @@ from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.said_sizes import sizes_said
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.sentence_subjects import is_own_size, sentence_bounds, subject_of_sentence
+from weighbridge.auditing.checks.sentence_subjects import is_own_size, only_model, sentence_bounds, subject_of_sentence
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.topics import goes_on
 from weighbridge.auditing.checks.totals import is_active, is_count, is_hedged, is_operand
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
@@ -21,7 +22,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.presets.aliases import FAMILY, MODEL
+from weighbridge.presets.aliases import MODEL
 
 
 class _Count(NamedTuple):
@@ -112,7 +113,7 @@ _BESIDE = pattern(r"[*_`]{0,3}\s?[(（]\s?[~≈]?\s?")
 _CLOSES = pattern(r"\s?(?:param(?:eter)?s)?\s?[)）]", re.IGNORECASE)
 """Around a count in parentheses behind its model's name: ``from tiny (39M) to large (1550M)``."""
 _NOUN = pattern(
-    r"\s?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:are |is )?(?:total|active|activated|used (?:during|for|per|at|on))\b(?! (?:tokens?|users?))",
+    r"[\s-]?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:are |is )?(?:total|active|activated|used (?:during|for|per|at|on))\b(?! (?:tokens?|users?))",
     re.IGNORECASE,
 )
 _LABEL = pattern(
@@ -142,9 +143,11 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]])
     plain = _PLAIN.sub(" ", clause)
     if _OF_ANOTHER.search(plain) or ANOTHER.search(plain) or SUPPOSED.search(text, count.start, count.stop):
         return False
-    if count.before and ANOTHER.search(text, count.start, token.start):
+    if count.before and goes_on(text, count.start, token.start):
         return False
-    if not count.named and (_NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)):
+    sizes = {size.word for size in sizes_said(text) if count.start <= size.start < count.stop}
+    opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
+    if not count.named and opens and len(sizes) <= AGREED_FIELDS:
         return False
     others = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
     sisters = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(others))
@@ -176,25 +179,23 @@ def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]
     if any(not is_own_size(count.subject.models, size) for size in said if size.word not in ("positions", "types", "vocab")):
         return False
     kinds = {size.word for size in said} | {one.kind for one in inside if one.kind == "total"}
-    if len(kinds) >= AGREED_FIELDS or (bool(kinds) and (count.named or _is_the_only(scene, count.subject.name))):
+    alone = only_model(scene) == count.subject.name
+    if len(kinds) >= AGREED_FIELDS or (bool(kinds) and (count.named or alone)):
         return True
     said_so = _LABEL.search(line.text, max(0, count.token.start - _REACH), count.token.start) or _HAS.search(
         line.text, 0, count.token.start
     )
-    only = said_so is not None and _is_the_only(scene, count.subject.name)
-    return only or (count.named and len({one.text for one in near}) >= AGREED_FIELDS)
+    meant = count.named or alone or _IT.match(line.text, count.start) is not None
+    return (said_so is not None and alone) or (meant and len({one.text for one in near}) >= AGREED_FIELDS)
+
+
+_IT = pattern(r"\W*(?:it|the model|this model)\b", re.IGNORECASE)
 
 
 _HAS = pattern(
     r"\b(?:has|have|contains?|comprises?|features?|with|featuring|of)\s(?:about |around |approximately |roughly |only |just |a total of |some )*[*_`~≈]*$",
     re.IGNORECASE,
 )
-
-
-def _is_the_only(scene: Scene, name: str) -> bool:
-    """Tell whether a text names one model, or families that it is of, and no other."""
-    mentions = (m for found in scene.mentions.values() for m in found)
-    return all((m.kind == MODEL and m.name == name) or (m.kind == FAMILY and name in m.names) for m in mentions)
 
 
 _LINES = 12

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_background, is_own_size, sections
+from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_own_size, only_model, sections
 from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
 from weighbridge.auditing.checks.topics import CLAUSE
 from weighbridge.auditing.claims import Claim
@@ -34,7 +34,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         claims: What is judged so far.
     """
     found = list(sections(scene, tabled))
-    only = _only_model(scene)
+    only = only_model(scene)
     if only is not None:
         found = [[one for section in found for one in section]]
     for section in found:
@@ -51,24 +51,6 @@ def _settled(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
     lines = {one.line + 1 for one in said}
     sizes = {str(one.value) for one in claims if one.kind == "configuration" and one.verdict == "exact" and one.line not in lines}
     return sizes | {one.kind for one in claims if one.kind == "total" and one.verdict in _AGREES}
-
-
-def _only_model(scene: Scene) -> str | None:
-    """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
-    named = [(m, scene.lines[line].text) for line, found in scene.mentions.items() for m in found]
-    models = {m.name: text[m.column : m.end] for m, text in named if m.kind == MODEL and not is_background(text, m.column)}
-    if len(models) != 1:
-        return None
-    name, written = next(iter(models.items()))
-
-    def is_it(mention: Mention, text: str) -> bool:
-        short = _LETTERS.sub("", text[mention.column : mention.end]).lower()
-        return name in mention.names or _LETTERS.sub("", written).lower().startswith(short) or is_background(text, mention.column)
-
-    return name if all(is_it(*one) for one in named) else None
-
-
-_LETTERS = pattern(r"[\W_]")
 
 
 def _judge(scene: Scene, said: Sequence[Sentence], *, least: int, settled: Collection[str]) -> Iterator[Claim]:

@@ -122,10 +122,14 @@ def _read_names(text: str) -> Iterator[Mention]:
 
 def _is_backbone(lower: str, mention: Mention) -> bool:
     """Tell whether a name is that of another model's backbone: ``RetinaNet with a ResNet-50 backbone``."""
+    if _AS_EXPERTS.match(lower, mention.end):
+        return True
     return _BACKBONE.match(lower, mention.end) is not None and _WITH.search(lower, max(0, mention.column - 24), mention.column) is not None
 
 
 _BACKBONE = pattern(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
+_AS_EXPERTS = pattern(r"[*_`'\"]* experts\b")
+"""Behind a name, what makes it that of a part: ``eight Mistral 7B experts``."""
 _WITH = pattern(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")
 
 

@@ -130,6 +130,24 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
     return None, False
 
 
+def only_model(scene: Scene) -> str | None:
+    """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
+    named = [(m, scene.lines[line].text) for line, found in scene.mentions.items() for m in found]
+    models = {m.name: text[m.column : m.end] for m, text in named if m.kind == MODEL and not is_background(text, m.column)}
+    if len(models) != 1:
+        return None
+    name, written = next(iter(models.items()))
+
+    def is_it(mention: Mention, text: str) -> bool:
+        short = _LETTERS.sub("", text[mention.column : mention.end]).lower()
+        return name in mention.names or _LETTERS.sub("", written).lower().startswith(short) or is_background(text, mention.column)
+
+    return name if all(is_it(*one) for one in named) else None
+
+
+_LETTERS = pattern(r"[\W_]")
+
+
 def is_background(text: str, column: int) -> bool:
     """Tell whether a model named at a place is only brought in beside the one at hand: ``larger than BERT``."""
     return _BACKGROUND.search(text, 0, column) is not None

@@ -48,7 +48,7 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
             or place < len(before) - 1
             or (place > 0 and CLAUSE.search(text, before[place - 1].end, last.column) is not None)
         )
-        return Topic(line, last) if last.kind == MODEL and apart and not _goes_on(text, last.end, column) else None
+        return Topic(line, last) if last.kind == MODEL and apart and not goes_on(text, last.end, column) else None
     earlier = [m for m in named if m.column < start]
     meant = pronoun_subject(text, start, earlier) if earlier and not inside else None
     if meant is not None:
@@ -59,7 +59,7 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
     return _topic_above(scene, line, column, earlier)
 
 
-def _goes_on(text: str, first: int, last: int) -> bool:
+def goes_on(text: str, first: int, last: int) -> bool:
     """Tell whether words go on to a model that they do not name; ``Phi-2 is a 2.7B model`` and ``is the largest`` speak of the one at hand."""
     return any(_IS_ONE.search(text, 0, found.start()) is None for found in ANOTHER.finditer(text, first, last))
 
@@ -74,7 +74,7 @@ def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention
     text = scene.lines[line].text
     if earlier:
         one = earlier[-1].kind == MODEL and len({m.name for m in earlier if m.kind != FAMILY}) == 1
-        return Topic(line, earlier[-1]) if one and not _goes_on(text, earlier[-1].end, column) else None
+        return Topic(line, earlier[-1]) if one and not goes_on(text, earlier[-1].end, column) else None
     place = bisect_left(scene.named_lines, line)
     if not place:
         return None
@@ -82,7 +82,7 @@ def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention
     section = scene.headings[line - 1] > above  # a heading that names nothing goes on with the one model of all that stands above it
     models = [m for m in scene.mentions[above] if m.kind != FAMILY]
     one = len({m.name for m in models}) == 1 and models[0].kind == MODEL
-    if not one or _goes_on(text, 0, column) or (section and not _is_only(scene, models[0], above)):
+    if not one or goes_on(text, 0, column) or (section and not _is_only(scene, models[0], above)):
         return None
     return Topic(above, models[0])
 
