@@ -60,7 +60,7 @@ def gpt_neox(c: Config) -> tuple[Node, ...]:
 
 
 def japanese(c: Config) -> tuple[Node, ...]:
-    """Describe GPT-NeoX-Japanese: no biases, but for one on the attention of the last layer."""
+    """Describe GPT-NeoX-Japanese: no biases, except for one on the attention of the last layer."""
     H = c.hidden
 
     def layer(*bias: Tensor) -> tuple[Node, ...]:

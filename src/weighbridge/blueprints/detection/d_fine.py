@@ -231,7 +231,7 @@ def dinov3_alone(c: Config) -> Part:
 
 
 def conv_encoder(c: Config, seen: Features) -> tuple[Part, ...]:
-    """Describe a backbone and, but for the lite encoder, what brings each of its maps to one width."""
+    """Describe a backbone and, except for the lite encoder, what brings each of its maps to one width."""
     found = tuple(conv(str(i), w, c.encoder_hidden, area(seen.maps[i])) for i, w in enumerate(seen.widths))
     first = () if c.kind == "lite" else (part("encoder_input_proj", *found, kind="projection"),)
     return part("model", *seen.parts, kind="backbone"), *first

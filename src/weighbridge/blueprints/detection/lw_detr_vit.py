@@ -82,7 +82,7 @@ def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe LwDetrViTBackbone over a picture: its maps are all of one size."""
+    """Describe LwDetrViTBackbone over an image: its maps are all of one size."""
     grid = picture[0] // c.patch[0], picture[1] // c.patch[1]
     before = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
     whole = not any(length % c.side for length in grid) and (before[0] == before[1] or not c.absolute)

@@ -58,7 +58,7 @@ def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe RfDetrDinov2Backbone over a picture; every window has a class token of its own."""
+    """Describe RfDetrDinov2Backbone over an image; every window has a class token of its own."""
     H = c.hidden
     grid, cut = (picture[0] // c.patch[0], picture[1] // c.patch[1]), area((c.image[0] // c.patch[0], c.image[1] // c.patch[1]))
     squares = picture == c.image and picture[0] == picture[1] and c.patch[0] == c.patch[1]

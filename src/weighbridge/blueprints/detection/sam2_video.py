@@ -213,7 +213,7 @@ def edgetam_video(c: Config) -> Part:
 
 
 def tracker(c: Config) -> Part:
-    """Describe Sam3TrackerModel: Segment Anything 2 for images over the encoder of 3, but for its smallest map."""
+    """Describe Sam3TrackerModel: Segment Anything 2 for images over the encoder of 3, except for its smallest map."""
     height, across = map_of(c.vision.backbone)
     maps: list[Grid] = [(int(height * scale), int(across * scale)) for scale in c.vision.scales]
     no_memory = Tensor("no_memory_embedding", (1, 1, width(c)), "embedding")

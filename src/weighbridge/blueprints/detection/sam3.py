@@ -1,4 +1,4 @@
-"""Segment Anything 3: a picture and a prompt (a phrase, boxes) in, and every thing it means found, boxed and masked.
+"""Segment Anything 3: an image and a prompt (a phrase, boxes) in, and every thing it means found, boxed and masked.
 
 Source: arXiv 2511.16719; names as in transformers 5.23.0, models/sam3/modeling_sam3.py and models/sam3_lite_text, whose text encoder
 begins and ends with convolutions.
@@ -63,7 +63,7 @@ def fields(name: str, text: str, *, fixed: bool) -> tuple[Any, ...]:
 
 
 def geometry(c: Config) -> Part:
-    """Describe what makes tokens of boxes: their corners, the picture's map inside, waves of where they are; and layers over them."""
+    """Describe what makes tokens of boxes: their corners, the image's map inside, sinusoids of where they are; and layers over them."""
     H = c.hidden
     norms = [layer_norm(f"layer_norm{index}", H) for index in (1, 2, 3)]
     layer = norms[0], attention("self_attn", c), attention("cross_attn", c, PROMPTED), norms[1], mlp(c), norms[2]

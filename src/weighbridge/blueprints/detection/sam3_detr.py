@@ -79,7 +79,7 @@ def perceptron(name: str, *widths: Size) -> Part:
 
 
 def decoder(c: Config) -> Part:
-    """Describe the decoder: queries, and a token that tells whether anything is there, attend to the prompt and to the image.
+    """Describe the decoder: queries, and a token that says whether anything is there, attend to the prompt and to the image.
 
     Where the boxes are is added to the scores only with the shape of a map beside it, which is not given here.
     """

@@ -17,7 +17,7 @@ from weighbridge.core.tree import Part, Tensor
 
 
 def roberta_embeddings(c: Config, *counters: Tensor, words: str | None = None) -> Part:
-    """Describe the tables, the positions behind the norm in the order of names; *counters* are saved beside them by some."""
+    """Describe the tables, the positions after the norm in the order of names; *counters* are saved beside them by some."""
     H = c.hidden
     return part(
         "embeddings",

@@ -188,7 +188,7 @@ BOTH = (
 
 
 def body(c: Config) -> tuple[Part, ...]:
-    """Describe the text and the picture encoder."""
+    """Describe the text and the image encoder."""
     return as_child("language_model", submodel(c.text)), as_child("vision_tower", submodel(c.vision), requires="images")
 
 

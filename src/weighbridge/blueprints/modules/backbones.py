@@ -54,7 +54,7 @@ MORE: dict[str, tuple[Field, ...]] = {
 
 
 class Features(NamedTuple):
-    """A backbone over a picture: its parts, and the maps it outputs with their widths, the largest first."""
+    """A backbone over an image: its parts, and the maps it outputs with their widths, the largest first."""
 
     parts: tuple[Node, ...]
     maps: tuple[Grid, ...]
@@ -118,7 +118,7 @@ def bind_backbone(model_type: str, raw: Mapping[str, Any]) -> Config:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe a backbone over a picture."""
+    """Describe a backbone over an image."""
     if c.model_type == "timm_backbone":
         return selected_outputs(c, *timm_resnet.resnet(c, picture))
     if c.model_type not in TYPES:

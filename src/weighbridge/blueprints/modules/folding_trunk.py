@@ -16,7 +16,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 PAIRS = product_of("seq", "seq")
 """A state for every pair of residues."""
 TOKENS, DISTANCES, RECYCLED, CONFIDENCES, ATOMS = 23, 64, 15, 50, 37
-"""Amino acids with padding, unknown and mask; bins of distances that are put out and put in again, and of confidence; atoms of a residue."""
+"""Amino acids with padding, unknown and mask; bins of distances that are output and fed back in, and of confidence; atoms of a residue."""
 
 STRUCTURE = (
     size("single", "sequence_dim", 384, "S", "width of a residue's state"),

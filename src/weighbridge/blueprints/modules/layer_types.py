@@ -28,7 +28,7 @@ def first_dense(default: int, key: str = "first_k_dense_replace") -> tuple[Field
 
 
 def sparse_step() -> tuple[Field, ...]:
-    """Declare that every so many-th layer has experts, but for those named."""
+    """Declare that every so many-th layer has experts, except for those named."""
     return (
         Field("step", "decoder_sparse_step", 1, "choice"),
         sequence("only_dense", "mlp_only_layers", []),

@@ -15,7 +15,7 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 WRITTEN = length("seq") - 1
-"""The tokens that CoCa's decoder sees: all but the last, which has no next one to tell."""
+"""The tokens that CoCa's decoder sees: all but the last, which has no next one to predict."""
 
 
 def layer_scale(c: Config, name: str) -> tuple[Part, ...]:

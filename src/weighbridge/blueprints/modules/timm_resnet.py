@@ -143,7 +143,7 @@ def block(n: Network, inputs: int, planes: int, grids: tuple[Grid, Grid], *, fir
 
 
 def stem(n: Network, channels: Size, picture: Grid) -> tuple[tuple[Part, ...], Grid, Grid, int]:
-    """Describe the stem: its parts, the map before and behind its pooling, and how many channels it outputs."""
+    """Describe the stem: its parts, the map before and after its pooling, and how many channels it outputs."""
     deep = n.stem_type.startswith("deep")
     halved = conv_output(picture, 3, 2, 1) if deep else conv_output(picture, 7, 2, 3)
     outs, after = 2 * n.stem_width if deep else 64, conv_output(halved, 3, 2, 1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 STEMS = {"mobile_stages": ("width", "widths", "depths"), "conv_stem": ("widths", "kernels", "strides"), "resnet": ("depths",)}
-"""The networks described, each with the numbers that it is told."""
+"""The networks described, each with the numbers that it takes."""
 
 
 def stem(value: Any) -> Mapping[str, Any] | None:
@@ -79,7 +79,7 @@ def conv_stem(c: Config, image: Grid) -> tuple[tuple[Part, ...], Grid, Size]:
 
 
 def mobile_block(inputs: Size, width: int, seen: Grid, grid: Grid) -> tuple[Node, ...]:
-    """Describe an inverted bottleneck behind a norm, and the convolution beside it where widths differ."""
+    """Describe an inverted bottleneck after a norm, and the convolution beside it where widths differ."""
     inner = (4 * width + 4) // 8 * 8
     beside: tuple[Part, ...] = ()
     if seen is not grid and inputs != width:  # pooled, then widened

@@ -29,7 +29,7 @@ BOTH = (
 
 
 def vision(c: Config) -> Part:
-    """Describe the tower: as Qwen2.5-VL's, but for the width of keys and values."""
+    """Describe the tower: as Qwen2.5-VL's, except for the width of keys and values."""
     H = c.hidden
 
     def block(windowed: bool) -> tuple[Node, ...]:

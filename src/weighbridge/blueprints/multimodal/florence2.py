@@ -77,7 +77,7 @@ def vision(c: Config) -> Part:
 
 
 def block(c: Config, name: str, index: int, attention: Part) -> Part:
-    """Describe attention and feed-forward, each behind a depthwise convolution that tells where a place is."""
+    """Describe attention and feed-forward, each behind a depthwise convolution that encodes positions."""
     H = c.widths[index]
     return part(
         name,

@@ -55,7 +55,7 @@ def vision(c: Config) -> Part:
 
 
 def body(c: Config) -> tuple[Node, ...]:
-    """Describe the tower, the text and, if there is one, the router that tells which path a page takes."""
+    """Describe the tower, the text and, if there is one, the router that decides which path a page takes."""
     tower = as_child("vision_model", submodel(c.vision), requires="images", executions="images")
     H = c.vision.hidden
     router: tuple[Part, ...] = ()

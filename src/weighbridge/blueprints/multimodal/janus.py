@@ -50,7 +50,7 @@ DRAWING = "drawing"
 
 
 def vision(c: Config) -> Part:
-    """Describe the tower: as Idefics 3's, but for the attention's names and norms."""
+    """Describe the tower: as Idefics 3's, except for the attention's names and norms."""
     H, tree = c.hidden, plain_vision(with_changes(c, mlp=scale_width(c.hidden, c.ratio)))
     attention = part(
         "self_attn",

@@ -184,7 +184,7 @@ def assistant(c: Config) -> Part:
 
 
 def audio_stages(c: Config) -> int:
-    """Return how many stages there are, of which every list must tell."""
+    """Return how many stages there are, which every list must cover."""
     many = equal_length(patch_sizes=c.patches, hidden_sizes=c.widths, depths=c.depths)
     if many != c.stages:
         raise ConfigError(Text("there are lists of {many} entries", many=many), key="num_hidden_layers", value=c.stages)

@@ -1,4 +1,4 @@
-"""Nemotron Nano Omni: Nemotron-H with RADIO's picture encoder and, if it hears, Parakeet's encoder.
+"""Nemotron Nano Omni: Nemotron-H with RADIO's image encoder and, if it hears, Parakeet's encoder.
 
 Source: NVIDIA, Nemotron 3 Nano Omni (2026); names as in transformers 5.23.0, models/nemotron_h_omni/modeling_nemotron_h_omni.py.
 """
@@ -54,7 +54,7 @@ def projector(name: str, inputs: Size, inner: Size, outputs: Size, stream: Strea
 
 
 def omni(c: Config) -> Part:
-    """Describe NemotronH_Omni_Reasoning_V3; the encoder gets its pictures with mean and deviation taken out."""
+    """Describe NemotronH_Omni_Reasoning_V3; the encoder gets its images with mean and deviation taken out."""
     H, width = c.text.hidden, c.vision_width
     encoder = submodel(c.vision)
     encoder = replace(encoder, children=tuple(child for child in encoder.children if child.name != "input_conditioner"), stream=SQUARES)
@@ -79,7 +79,7 @@ OLDER = {"llm_config": "text_config", "sound_config": "audio_config", "vit_hidde
 
 
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the names of released checkpoints, and leave out what they say of the picture encoder's preprocessing.
+    """Read the names of released checkpoints, and leave out what they say of the image encoder's preprocessing.
 
     >>> normalize_config({"sound_config": {"model_type": "parakeet"}})
     {'audio_config': {'attention_bias': False, 'scale_input': False}}

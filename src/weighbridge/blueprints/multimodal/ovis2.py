@@ -40,7 +40,7 @@ def squares(c: Config) -> Size:
 
 
 def vision(c: Config) -> Part:
-    """Describe the tower, and a head that tells for each square of patches how much it is of every visual word."""
+    """Describe the tower, and a head that predicts for each square of patches how much it is of every visual word."""
     H, words = c.hidden, c.words - c.marks
     embeddings = part(
         "embeddings",

@@ -122,7 +122,7 @@ SHARED = {
 
 
 def all_three(c: Config) -> Part:
-    """Describe PeAudioVideoModel: the models of sound and of pictures, one encoder over both of theirs, and one text encoder for all."""
+    """Describe PeAudioVideoModel: the models of sound and of images, one encoder over both of theirs, and one text encoder for all."""
     T, both_sides = c.text.hidden, c.audio_video
     A, V = both_sides.audio.hidden, both_sides.video.hidden
     scales = (

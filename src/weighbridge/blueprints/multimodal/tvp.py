@@ -1,4 +1,4 @@
-"""TVP: text-visual prompting for grounding a sentence in a video: learned frames around the pictures, learned words before the text.
+"""TVP: text-visual prompting for grounding a sentence in a video: a learned border around the frames, learned words before the text.
 
 Source: Zhang et al. 2023, arXiv 2303.04995; names as in transformers 5.23.0, models/tvp/modeling_tvp.py.
 """
@@ -32,7 +32,7 @@ def last_width(c: Config) -> Size:
 
 
 def refuse_wide_frame(c: Config) -> bool:
-    """Refuse a frame that leaves no picture inside."""
+    """Refuse a border that leaves no image inside."""
     if 2 * c.margin > c.image:
         raise ConfigError("the frame is wider than the picture", key="visual_prompt_size", value=c.margin)
     return True
@@ -85,7 +85,7 @@ def layers(c: Config) -> Part:
 
 
 def prompter(c: Config) -> Part:
-    """Describe the learned frame: strips above, below, left and right of every picture of a video."""
+    """Describe the learned border: strips above, below, left and right of every frame of a video."""
     wide, high = (1, c.frames, 3, c.margin, c.image), (1, c.frames, 3, c.image - 2 * c.margin, c.margin)
     strips = (("pad_up", wide), ("pad_down", wide), ("pad_left", high), ("pad_right", high))
     return part("visual_prompter", *(Tensor(name, shape, "embedding") for name, shape in strips), kind="embeddings")

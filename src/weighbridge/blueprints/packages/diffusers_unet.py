@@ -1,4 +1,4 @@
-"""diffusers' convolutional networks: the U-Net that removes noise, and the autoencoder between pictures and latents (Rombach et al., 2022).
+"""diffusers' convolutional networks: the U-Net that removes noise, and the autoencoder between images and latents (Rombach et al., 2022).
 
 Source: arXiv 2112.10752; diffusers 0.42.1, models/autoencoders/{autoencoder_kl,vae}.py, models/unets/{unet_2d_condition,unet_2d_blocks}.py,
 models/resnet.py, whose live classes the tests hold this to.

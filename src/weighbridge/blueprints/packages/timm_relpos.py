@@ -1,4 +1,4 @@
-"""timm's vision transformers with relative positions: a table of distances, or a small network told the distance, in each layer or one for all.
+"""timm's vision transformers with relative positions: a table of distances, or a small network that is given the distance, in each layer or one for all.
 
 Source: timm 1.0.31, timm/models/vision_transformer_relpos.py and timm/layers/pos_embed_rel.py, whose live class the tests hold this to.
 """

@@ -1,4 +1,4 @@
-"""timm's ResNets and their kin: ResNeXt, Wide ResNet, SE and ECA networks, and those of "ResNet-D" with deeper stems.
+"""timm's ResNets and their relatives: ResNeXt, Wide ResNet, SE and ECA networks, and those of "ResNet-D" with deeper stems.
 
 Source: timm 1.0.31, timm/models/resnet.py and timm/layers/{squeeze_excite,eca}.py, whose live classes the tests hold this to. Networks
 whose maps are blurred are not described.

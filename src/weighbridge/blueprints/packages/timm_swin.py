@@ -90,7 +90,7 @@ def attention(c: Config, index: int, grid: Grid) -> Part:
 
 
 def stage(c: Config, index: int, grid: Grid) -> tuple[Node, ...]:
-    """Describe a stage: two by two positions become one, but for the first; then its layers."""
+    """Describe a stage: two by two positions become one, except for the first; then its layers."""
     width: Size = c.widths[index]
     inner = scale_width(width, c.mlp_ratio)
     down: tuple[Part, ...] = ()

@@ -16,7 +16,7 @@ from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 CODE = "jinaai/jina-bert-v2-qk-post-norm"
-"""Where the code stands that norms queries and keys, and what each half of a layer puts out."""
+"""Where the code stands that normalizes queries and keys, and what each half of a layer outputs."""
 
 
 def jina_bert(c: Config, *, pooled: bool) -> tuple[Part, ...]:

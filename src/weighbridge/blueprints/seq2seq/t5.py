@@ -37,7 +37,7 @@ IGNORED_KEYS = frozenset(
 
 
 def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tuple[Field, ...]:
-    """List the fields of one model type, whose defaults are all that tells them apart."""
+    """List the fields of one model type; the types differ in their defaults alone."""
     return (
         VOCAB.with_default(vocab),
         D_MODEL.with_default(512),
@@ -166,7 +166,7 @@ T5 = fields(32128, 2048, 6, 8, "relu")
 MT5 = fields(250112, 1024, 8, 6, "gated-gelu")
 
 WIDTH = size("head_dim", "d_kv", 64, "D", "head dimension")
-"""Of the kin whose class knows no other name for it."""
+"""Of the relatives whose class knows no other name for it."""
 PIANO = (
     *variant(fields(2400, 2048, 6, 8, "gated-gelu"), head_dim=WIDTH),
     size("composers", "composer_vocab_size", 21, "V_com", "composers"),

@@ -81,7 +81,7 @@ def with_head(c: Config, *heads: Part) -> Part:
 
 
 def scale_injection(c: Config) -> tuple[Part, ...]:
-    """Describe what tells the features how a series was scaled, if it was."""
+    """Describe what adds the scale of a series to its features, if it was scaled."""
     if c.scaling not in ("std", "mean", True):
         return ()
     H = c.hidden

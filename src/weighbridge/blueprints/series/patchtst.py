@@ -60,7 +60,7 @@ LOSS = (
     choice("distribution", "distribution_output", "student_t"),
     computed("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
 )
-"""What is predicted of each step: a value, or the values that a distribution is told by."""
+"""What is predicted of each step: a value, or the parameters of a distribution."""
 FIELDS = (
     *PATCHES,
     D_MODEL.with_default(128),

@@ -1,4 +1,4 @@
-"""Bark: three transformers in a row, from text to semantic tokens, to coarse and to fine codes, which EnCodec turns into a waveform.
+"""Bark: three transformers in sequence, from text to semantic tokens, to coarse and to fine codes, which EnCodec turns into a waveform.
 
 Source: github.com/suno-ai/bark; names as in transformers 5.23.0, models/bark/modeling_bark.py. The whole has no forward pass: each part
 is run in its turn by ``generate``.

@@ -73,7 +73,7 @@ def encoder(c: Config) -> tuple[Part, Stream]:
 
 
 def decoder(c: Config, frames: Stream) -> Part:
-    """Describe the decoder, whose blocks halve the channels, from frames to a wave."""
+    """Describe the decoder, whose blocks halve the channels, from frames to a waveform."""
     stream, blocks = frames, []
     for step, ratio in enumerate(c.steps):
         inputs, outputs = c.width // 2**step, c.width // 2 ** (step + 1)

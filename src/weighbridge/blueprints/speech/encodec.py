@@ -108,7 +108,7 @@ def block(c: Config, name: str, width: Size) -> Part:
 
 
 def seanet_encoder(c: Config) -> tuple[Part, ...]:
-    """Describe the convolutions that make frames of a wave; EnCodec has an LSTM after them."""
+    """Describe the convolutions that make frames of a waveform; EnCodec has an LSTM after them."""
     F, layers, index, scale = c.filters, [conv(c, "0", c.channels, c.filters, c.kernel)], 1, 1
     for ratio in reversed(c.ratios):
         layers += [block(c, str(index + step), scale * F) for step in layer_range(c.blocks)]

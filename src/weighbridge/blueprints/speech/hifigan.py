@@ -80,7 +80,7 @@ def residual(name: str, width: Size, kernel: int, dilations: tuple[int, ...]) ->
 
 
 def generator(c: Config, inputs: Size, of: Stream = "seq", *, bias: bool = True) -> tuple[Part, ...]:
-    """Describe the whole: a convolution, the steps, the residual blocks of every step, and the convolution that makes the wave."""
+    """Describe the whole: a convolution, the steps, the residual blocks of every step, and the convolution that makes the waveform."""
     ups: list[Part] = []
     blocks: list[Part] = []
     width, stream = c.wide, of

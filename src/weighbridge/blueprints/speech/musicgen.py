@@ -19,7 +19,7 @@ MELODY = unknown("text and melody come before the codes, and the caller gives th
 
 
 def needs_projection(c: Config) -> bool:
-    """Say whether a map stands between text and decoder: not where the decoder is told the text's width."""
+    """Say whether a map stands between text and decoder: not where the decoder is built with the text's width."""
     across = c.decoder.across
     if across is not None and across != c.text.hidden:
         raise ConfigError(

@@ -91,7 +91,7 @@ def over_frames(c: Config, embedder: Part) -> Part:
 
 
 def contrastive_head(name: str, width: Size, out: Size) -> Part:
-    """Describe the way into the space in which texts, sounds and pictures are compared."""
+    """Describe the way into the space in which texts, audio and images are compared."""
     return part(name, layer_norm("layer_norm", width), linear("proj", width, out, bias=False), kind="head")
 
 

@@ -63,7 +63,7 @@ def language_model(c: Config) -> tuple[Node, ...]:
 
 
 def conditions(c: Config) -> tuple[Part, ...]:
-    """Describe what tells every frame how many people speak, and for how long."""
+    """Describe what conditions every frame on how many people speak, and for how long."""
     speakers = linear("num_speakers_proj", c.speaker, c.hidden, bias=False, stream=ONCE)
     duration = linear("duration_delta_proj", c.duration, c.hidden, bias=False, stream=ONCE)
     return embedding("num_speakers_embed", c.speakers, c.speaker), speakers, duration

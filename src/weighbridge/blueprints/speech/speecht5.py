@@ -88,7 +88,7 @@ SCALE = part("encode_positions", Tensor("alpha", (), "gain"), kind="positions")
 
 
 def speech_prenet(c: Config) -> tuple[Node, ...]:
-    """Describe what hears a wave: wav2vec 2.0's convolutions."""
+    """Describe what hears a waveform: wav2vec 2.0's convolutions."""
     last = c.widths[-1]
     projection = part("feature_projection", layer_norm("layer_norm", last), linear("projection", last, c.hidden), kind="projection")
     return (*mask_embedding(c), replace(features(c), name="feature_encoder"), replace(projection, stream=frames(c)), positions(c))
@@ -131,7 +131,7 @@ Net = Callable[[Config], tuple[Node, ...]]
 
 
 def read(c: Config, net: Net | None) -> tuple[Part, ...]:
-    """Describe the encoder behind its net, if it has one; the frames of a wave are fewer than its samples."""
+    """Describe the encoder behind its net, if it has one; the frames of a waveform are fewer than its samples."""
     tokens: Stream = frames(c) if net is speech_prenet else "seq"
     inner = part("wrapped_encoder", *encoder(c, tokens), kind="encoder", stream=tokens)
     return (*((part("prenet", *net(c), kind="embeddings", stream=tokens),) if net else ()), inner)

@@ -22,7 +22,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 
 def refuse_few_depths(c: Config) -> bool:
-    """Refuse a list of depths that does not tell of the stem and of every step."""
+    """Refuse a list of depths that does not cover the stem and every step."""
     if len(c.depths) < len(c.ratios) + 1:
         raise ConfigError(
             Text("expected {many} entries: of the stem and of every ratio", many=len(c.ratios) + 1), key="depths", value=list(c.depths)
@@ -50,7 +50,7 @@ def conv(name: str, inputs: Size, outputs: Size, kernel: Size, at: Stream) -> Pa
 
 
 def blocks(c: Config, width: Size, depth: int, at: Stream) -> Part:
-    """Describe ConvNeXt blocks over a wave: a convolution of each channel, and a plain network, each with a gain of its own."""
+    """Describe ConvNeXt blocks over a waveform: a convolution of each channel, and a plain network, each with a gain of its own."""
     mlp = linear("linear1", width, c.expansion * width), linear("linear2", c.expansion * width, width)
     return part(
         "stage",
@@ -67,7 +67,7 @@ def blocks(c: Config, width: Size, depth: int, at: Stream) -> Part:
 
 
 def encoder(c: Config, of: Stream = "seq") -> Part:
-    """Describe the encoder, which doubles its channels with every step that shortens the wave."""
+    """Describe the encoder, which doubles its channels with every step that shortens the waveform."""
     stream, width = of, c.filters
     stem = part("stem", conv("conv", c.channels, width, c.kernel, stream), blocks(c, width, c.depths[0], stream), kind="stage")
     steps = []
@@ -80,7 +80,7 @@ def encoder(c: Config, of: Stream = "seq") -> Part:
 
 
 def encoder_frames(c: Config, of: Stream = "seq") -> Stream:
-    """Return the stream of states that the encoder makes of a wave."""
+    """Return the stream of states that the encoder makes of a waveform."""
     for ratio in c.ratios:
         of = length(of) // ratio
     return of
@@ -126,7 +126,7 @@ WHOLE = (
 
 
 def refuse_partial_chunks(c: Config) -> bool:
-    """Refuse chunks of a wave that are no whole states."""
+    """Refuse chunks of a waveform that are no whole states."""
     hop = prod(c.acoustic.ratios)
     if c.chunk % hop:
         raise ConfigError(Text("it must be a multiple of {hop}", hop=hop), key="acoustic_tokenizer_chunk_size", value=c.chunk)
@@ -196,7 +196,7 @@ def generation(c: Config) -> Part:
 
 
 def listener(c: Config) -> tuple[Node, ...]:
-    """Describe VibeVoice-ASR: two encoders of a wave, whose states are added as wide as the text."""
+    """Describe VibeVoice-ASR: two encoders of a waveform, whose states are added as wide as the text."""
     H = c.text.hidden
     maps: list[Part] = []
     for name, inner in (("acoustic", c.acoustic), ("semantic", c.semantic)):

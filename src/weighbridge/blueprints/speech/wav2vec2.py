@@ -42,7 +42,7 @@ def features(c: Config) -> Part:
 
 
 def positions(c: Config) -> Part:
-    """Describe the convolution that tells positions, its weight split into length and direction."""
+    """Describe the convolution that encodes positions, its weight split into length and direction."""
     H, K, shape = c.hidden, c.position_kernel, (c.hidden, c.hidden // c.position_groups, c.position_kernel)
     stream = length(frames(c)) + K // 2 * 2 - K + 1
     if c.stacked:

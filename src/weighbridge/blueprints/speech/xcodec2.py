@@ -65,7 +65,7 @@ def resnet_block(name: str, width: Size) -> Part:
 
 
 def acoustic_decoder(c: Config) -> Part:
-    """Describe the decoder: a transformer between convolutions, and a spectrum, which is made a wave."""
+    """Describe the decoder: a transformer between convolutions, and a spectrum, from which a waveform is made."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     attention = part(
         "self_attn",
@@ -109,7 +109,7 @@ def codec(c: Config) -> Part:
 
 
 def _hop(c: Config) -> int:
-    """Return how many samples a frame stands for in the wave that comes out."""
+    """Return how many samples a frame stands for in the waveform that comes out."""
     if not c.rate_in:
         raise ConfigError("a rate is at least 1", key="input_sampling_rate", value=c.rate_in)
     hop = 1

@@ -83,7 +83,7 @@ def stem(c: Config, picture: Grid) -> Grid:
 
 
 def convnext(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
-    """Describe patches and stages over a picture; return the maps of the stem and of every stage, too."""
+    """Describe patches and stages over an image; return the maps of the stem and of every stage, too."""
     grid, width = stem(c, picture), c.widths[0]
     patches = conv2d("patch_embeddings", c.channels, width, c.patch)
     maps, inner = stages(c, grid)
@@ -97,7 +97,7 @@ def with_pooling(c: Config) -> tuple[Part, ...]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it outputs."""
+    """Describe ConvNextBackbone over an image: the network, and a norm for every map that it outputs."""
     maps, parts = convnext(c, picture)
     channels = (c.widths[0], *c.widths)
     norms = tuple(layer_norm("stem" if not index else f"stage{index}", channels[index], stream=area(maps[index])) for index in c.outputs)

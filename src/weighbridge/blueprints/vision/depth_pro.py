@@ -1,4 +1,4 @@
-"""Depth Pro: depth from patches of a picture at several scales and the whole of it, each through a vision transformer.
+"""Depth Pro: depth from patches of an image at several scales and the whole of it, each through a vision transformer.
 
 Source: Bochkovskii et al. 2024, arXiv 2410.02073; names as in transformers 5.23.0, models/depth_pro/modeling_depth_pro.py.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIDE = 384
 MODELS = {"whole": "image_model_config", "pieces": "patch_model_config", "angle": "fov_model_config"}
-"""The transformers over the whole picture, over pieces of it, and over the whole again for the field of view."""
+"""The transformers over the whole image, over pieces of it, and over the whole again for the field of view."""
 CUT = unknown("the number of patches depends on the size of the picture")
 
 

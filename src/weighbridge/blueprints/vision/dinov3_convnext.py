@@ -38,7 +38,7 @@ def layer(width: int, depth: int) -> Part:
 
 
 def stages(c: Config, picture: Grid) -> tuple[list[Grid], Part]:
-    """Describe the stages over a picture, patches of the first with their norm after them; return all maps, too."""
+    """Describe the stages over an image, patches of the first with their norm after them; return all maps, too."""
     maps, found = [picture], []
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=False)):
         side, inputs = 2 if index else 4, c.widths[index - 1] if index else c.channels
@@ -52,7 +52,7 @@ def stages(c: Config, picture: Grid) -> tuple[list[Grid], Part]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe DINOv3ConvNextBackbone over a picture; what it calls its stem is the picture itself."""
+    """Describe DINOv3ConvNextBackbone over an image; what it calls its stem is the image itself."""
     maps, inner = stages(c, picture)
     return selected_outputs(c, (part("model", inner, kind="backbone"),), tuple(maps), (c.channels, *c.widths))
 

@@ -109,7 +109,7 @@ def stem(c: Config, picture: Grid) -> tuple[Grid, Part]:
 
 
 def hgnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
-    """Describe stem and stages over a picture; return the maps of stem and stages, too."""
+    """Describe stem and stages over an image; return the maps of stem and stages, too."""
     grid, embedder = stem(c, picture)
     maps, found = [grid], []
     for index, inputs in enumerate(c.inputs):
@@ -123,7 +123,7 @@ def hgnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe HGNetV2Backbone over a picture; its widths are those the config says, whatever its stages output."""
+    """Describe HGNetV2Backbone over an image; its widths are those the config says, whatever its stages output."""
     maps, parts = hgnet(c, picture)
     return selected_outputs(c, parts, tuple(maps), (c.stem, *c.widths))
 

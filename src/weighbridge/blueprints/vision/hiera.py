@@ -140,7 +140,7 @@ def backbone(c: Config) -> Part:
 
 
 def pooled_sides(sides: tuple[int, int], by: tuple[int, int], times: int) -> tuple[int, int]:
-    """Return the sides of a map, or of a unit, behind so many poolings."""
+    """Return the sides of a map, or of a unit, after so many poolings."""
     return sides[0] // by[0] ** times, sides[1] // by[1] ** times
 
 

@@ -85,7 +85,7 @@ def stage(c: Config, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple
 
 
 def resnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
-    """Describe stem and stages over a picture; return the maps of the stem and of every stage, too."""
+    """Describe stem and stages over an image; return the maps of the stem and of every stage, too."""
     halved = conv_output(picture, 7, 2, 3)
     maps, inputs = [conv_output(halved, 3, 2, 1)], c.stem
     stages: list[tuple[Node, ...]] = []
@@ -100,7 +100,7 @@ def resnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe ResNetBackbone over a picture."""
+    """Describe ResNetBackbone over an image."""
     maps, parts = resnet(c, picture)
     return selected_outputs(c, parts, tuple(maps), (c.stem, *c.widths))
 

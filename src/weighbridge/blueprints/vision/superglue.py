@@ -42,7 +42,7 @@ FIELDS = (
 
 
 def chain(*widths: Size) -> tuple[Part, ...]:
-    """Describe linear maps with a batch norm each, but for the last, which is plain."""
+    """Describe linear maps with a batch norm each, except for the last, which is plain."""
     steps = list(pairwise(widths))
     found = [
         part(str(i), linear("linear", *step), batch_norm("batch_norm", step[1]), kind="feed_forward") for i, step in enumerate(steps[:-1])

@@ -118,7 +118,7 @@ def masked_image(c: Config) -> Part:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe SwinBackbone or MaskFormerSwinBackbone over a picture: windows never shrink.
+    """Describe SwinBackbone or MaskFormerSwinBackbone over an image: windows never shrink.
 
     Each map output has a norm; MaskFormer has one for every stage, output or not.
     """

@@ -28,7 +28,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 SWINV2 = variant(FIELDS, extra_position=True)
 COORDINATES = 512
-"""Width of the network that tells the bias of a relative position."""
+"""Width of the network that predicts the bias of a relative position."""
 
 
 def attention(c: Config, index: int, grid: tuple[int, int]) -> Part:
@@ -104,7 +104,7 @@ def masked_image(c: Config) -> Part:
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe Swinv2Backbone over a picture; it has no norm at all behind its stages."""
+    """Describe Swinv2Backbone over an image; it has no norm at all after its stages."""
     c = with_changes(c, picture=picture)
     return selected_outputs(c, swin(c, masked=False, normed=False), *output_maps(c))
 

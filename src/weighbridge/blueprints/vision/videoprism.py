@@ -129,7 +129,7 @@ def classification(c: Config) -> Part:
 
 
 def text(c: Config) -> Part:
-    """Describe VideoPrismTextModel: words and fixed waves for positions, a learned token at the end, and layers."""
+    """Describe VideoPrismTextModel: words and fixed sinusoids for positions, a learned token at the end, and layers."""
     H, inner, tokens = c.hidden, c.heads * c.head_dim, length("seq") + 1
     attention = part(
         "attention",
