@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from truth import published_lines
+from truth import arithmetic_figures, device_figures, published_lines
 from truth.adapter_figures import DOCUMENTATION_HEAD, PEAKS_HEAD, RUNS_HEAD, documentation_rows, peaks, run_rows
 from truth.costs import Case, recorded_cases
 from truth.live import versions
@@ -34,6 +34,8 @@ def main(path: str) -> int:
     rows = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
     adapters, many = run_rows(rows)
     written, more = documentation_rows(rows)
+    worked, unworked = arithmetic_figures.arithmetic([row for row in rows if row["group"] == "arithmetic"])
+    spread = device_figures.lines([row for row in rows if row["group"] == "parallel"])
     rows = [row for row in rows if row["group"] in ("caches", "memory", "activations")]
     asked = [(row, question) for row in rows for question in QUESTIONS if _is_of(row, question)]
     lines = [line for row, question in asked for line in (_line(row, question),)]
@@ -46,6 +48,10 @@ def main(path: str) -> int:
         *_head(),
         *lines,
         *more_lines,
+        *device_figures.HEAD,
+        *spread,
+        *arithmetic_figures.HEAD,
+        *worked,
         *counted,
         *RUNS_HEAD,
         *adapters,
@@ -53,9 +59,12 @@ def main(path: str) -> int:
         *DOCUMENTATION_HEAD,
         *written,
         *_rest(rows, done),
+        *(_unasked(row, why) for row, why in unworked),
     ]
     PAGE.write_text("\n".join(blocks) + "\n", "utf-8")
-    print("\n".join((*lines, *counted)), f"\n{len(done)} of {len(rows)} rows asked, and {many + more} of adapters: {PAGE}")
+    all_of_them = len(done) + len(worked) + len(spread)
+    print("\n".join((*lines, *counted)), f"\n{all_of_them} of {all_of_them + len(unworked) + len(rows) - len(done)} rows asked,", end=" ")
+    print(f"and {many + more} of adapters: {PAGE}")
     return 0
 
 
@@ -163,8 +172,9 @@ def _head() -> list[str]:
 
 def _rest(rows: list[dict[str, Any]], asked: list[dict[str, Any]]) -> list[str]:
     left = [row for row in rows if row not in asked]
-    reasons = (
-        f"| {row['model']} | {row['what']}: {row['setting'][:70]} | {row['value']:,} {row['unit']} | {UNASKED.get(row['model'], 'no question of ours fits')} |"
-        for row in left
-    )
+    reasons = (_unasked(row, UNASKED.get(row["model"], "no question of ours fits")) for row in left)
     return ["", "## Not asked", "", "| model | figure | published | why |", "|---|---|---|---|", *reasons]
+
+
+def _unasked(row: dict[str, Any], why: str) -> str:
+    return f"| {row['model']} | {row['what']}: {row['setting'][:70]} | {row['value']:,} {row['unit']} | {why} |"

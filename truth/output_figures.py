@@ -8,7 +8,7 @@ from typing import Any
 from weighbridge import Model, model
 from weighbridge.accounts.flops import outputs_of
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.errors import ConfigError, WeighbridgeError
 
 
 def outputs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
@@ -20,10 +20,7 @@ def outputs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
             continue
         try:
             source: Any = IMAGES.get(row["model"], row["model"])
-            weighed = model(source)
-            key = _side_key(weighed)
-            own = model(source, overrides={key: int(side[1])}) if key else weighed
-            ours = outputs_of(own, Inputs()) / 10**6
+            ours = outputs_of(square_images(source, int(side[1])), Inputs()) / 10**6
         except WeighbridgeError:
             continue
         found.append(
@@ -32,12 +29,25 @@ def outputs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
     return found
 
 
-def _side_key(weighed: Model) -> str | None:
-    keys = [field.key for field in weighed.description.family.fields] if weighed.description is not None else []
-    return next((key for key in ("image_size", "img_size") if key in keys), None)
+def square_images(source: str | dict[str, Any], side: int) -> Model:
+    """Return a model for square images of that side, where its config has a key for it: one number, or a list of two.
+
+    Raises:
+        ConfigError: It does not take them.
+    """
+    weighed = model(source)
+    fields = {field.key: field for field in weighed.description.family.fields} if weighed.description is not None else {}
+    key = next((key for key in ("image_size", "img_size") if key in fields), None)
+    if key is None:
+        return weighed
+    try:
+        return model(source, overrides={key: side})
+    except ConfigError:
+        return model(source, overrides={key: [side, side]})
 
 
-def _swin2(width: int, heads: int, window: int) -> dict[str, Any]:
+def swin2(width: int, heads: int, window: int) -> dict[str, Any]:
+    """Return the config of a Swin V2 of 18 layers in its third stage."""
     many = [heads * 2**stage for stage in range(4)]
     return {"model_type": "swinv2", "embed_dim": width, "depths": [2, 2, 18, 2], "num_heads": many, "window_size": window}
 
@@ -74,8 +84,8 @@ IMAGES: dict[str, Any] = {
     "levit_512": {"model_type": "levit", "hidden_sizes": [512, 768, 1024], "num_attention_heads": [8, 12, 16], "key_dim": [64, 64, 64], "num_labels": 1000},
     "focalnet_huge_fl3": _wide_focal(352, 3, 224), "focalnet_large_fl4": _wide_focal(192, 4, 384), "focalnet_xlarge_fl4": _wide_focal(256, 4, 384),
     "focalnet_tiny_srf": _focal(96, 6), "focalnet_base_srf": _focal(128, 18),
-    "swinv2_base_window12_192": _swin2(128, 4, 12), "swinv2_large_window12_192": _swin2(192, 6, 12),
-    "swinv2_base_window12to16_192to256": _swin2(128, 4, 16), "swinv2_large_window12to16_192to256": _swin2(192, 6, 16),
+    "swinv2_base_window12_192": swin2(128, 4, 12), "swinv2_large_window12_192": swin2(192, 6, 12),
+    "swinv2_base_window12to16_192to256": swin2(128, 4, 16), "swinv2_large_window12to16_192to256": swin2(192, 6, 16),
 }  # fmt: skip
 """Models that are presets under other names, or none: their configs, by the published ones of their families."""
 
