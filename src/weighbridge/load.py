@@ -7,7 +7,6 @@ disk; nothing is guessed.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints import MODULES
@@ -16,6 +15,7 @@ from weighbridge.config.bind import with_overrides
 from weighbridge.config.read import config_text, find_config, read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text, join_with_or, mark
 from weighbridge.presets import preset, preset_like, suggestions
 from weighbridge.presets.aliases import lookup, preset_called

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.last import keep_last
 from weighbridge.core.length import Length, Stream, evaluate, names
@@ -13,6 +12,9 @@ from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Attend, Matmul, Part, Tensor, walk
 from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TABLES = frozenset(
     "position_embeddings position_embedding embed_positions wpe positions_embed char_position_embeddings position_embeds_layer".split()

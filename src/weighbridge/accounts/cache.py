@@ -8,8 +8,6 @@ up in their own ways (:mod:`weighbridge.accounts.cache_engines`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.accepted_inputs import refuse_lengths, without_decoder
 from weighbridge.accounts.cache_engines import ENGINES, Engine
 from weighbridge.accounts.cache_windows import WHOLE, Limit, limit_of
@@ -24,6 +22,7 @@ from weighbridge.core.tree import Attend, Node, Part, State, Tensor, positions, 
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 

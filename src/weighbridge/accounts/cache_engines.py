@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
-from weighbridge.core._namedtuple import NamedTuple
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Engine(NamedTuple):

@@ -7,18 +7,19 @@ a causal mask halves none of it, as the reference computes the whole square.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from weighbridge.accounts.accepted_inputs import as_examples, refuse_impossible
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Rule, ledger
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate, grows_with_batch
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Attend, Matmul, Operation, Part, State, Tensor
 from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 class Flops(NamedTuple):

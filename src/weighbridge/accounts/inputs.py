@@ -6,13 +6,12 @@ values come together in one :class:`Inputs`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 GRID = "16x24"

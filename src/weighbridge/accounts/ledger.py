@@ -6,12 +6,13 @@ the walk, the subtotals and the closed formula are the same, and stand here once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.length import Stream
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Operation, Part, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 class Rule(NamedTuple):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.accounts.parameters import Tally, tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.tree import Part, Row
@@ -11,6 +9,7 @@ from weighbridge.load import load
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from weighbridge.accounts.adapters.account import AdapterCount

@@ -6,13 +6,12 @@ written by ``python -m truth.chosen_functions``): a key that the class does not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:

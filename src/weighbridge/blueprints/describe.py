@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of, why_undescribed
 from weighbridge.blueprints.chosen_functions import refuse_functions
 from weighbridge.blueprints.field_types import refuse_types
@@ -19,6 +17,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import UndecidedError
 from weighbridge.core.suggestions import did_you_mean
@@ -26,6 +25,7 @@ from weighbridge.core.tree import Part, Tensor
 from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")

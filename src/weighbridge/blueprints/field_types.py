@@ -7,8 +7,6 @@ another of its names (``attribute_map``). Types whose code stands elsewhere are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -17,6 +15,7 @@ from weighbridge.core.messages import Text, join_with_or, mark
 from weighbridge.core.sizes import Quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 PATH = __file__.removesuffix(".py") + ".txt"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-
 from weighbridge.blueprints import MODULES, family, model_type_of
 from weighbridge.config.bind import bind, find_sub_config
 from weighbridge.config.fields import Config, Field
@@ -11,6 +9,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 DEEPEST = 4

@@ -5,8 +5,6 @@ Which modules a key reaches was seen in the live classes (``learned_activations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Blueprint, Family
@@ -18,6 +16,7 @@ from weighbridge.core.parts import part, replace
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 PATH = __file__.removesuffix(".py") + ".json"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:

@@ -6,14 +6,13 @@ sizes of which they build 0. A type that is not among them, such as one of code 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints import model_type_of
 from weighbridge.blueprints.modules.timm_models import built_with, is_timm
 from weighbridge.blueprints.other_files import refuse_other_file
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ Any other name may mean other code, and is followed only if it stands here, with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 

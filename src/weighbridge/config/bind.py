@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.config.fields import REFUSED, WHOLE, AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Quantity, UndecidedError
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.config.bind import bind, find_sub_config, is_nulled
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-
 from weighbridge.config.fields import Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.interfaces import Callable
 from weighbridge.core.tree import Part, Row
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any, TypeAlias
 
 Blueprint: TypeAlias = Callable[[Config], Part]

@@ -8,14 +8,13 @@ only those may be branched on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
 

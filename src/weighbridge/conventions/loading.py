@@ -9,12 +9,11 @@ the file with different values is dropped (``PreTrainedModel.tie_weights``). A p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.conventions.quantized_counts import quantizer_change, stated_quantizer
 from weighbridge.conventions.transformers_4_57 import older_tree
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Part, Row, Tensor, list_rows, walk
 

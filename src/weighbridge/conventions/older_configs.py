@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.interfaces import Mapping
 
 if TYPE_CHECKING:
     from typing import Any

@@ -7,10 +7,9 @@ compressors and quantization/lifecycle/initialize.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.conventions.replaced_modules import MOST_NAMES, matrices, rows_of, unquantized_modules
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ integrations/bitsandbytes.py (``replace_with_bnb_linear``), integrations/awq.py 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.conventions.packed_modules import count_compressed, count_in_buffers
 from weighbridge.conventions.replaced_modules import matrices, rows_of, unquantized_modules
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.interfaces import Mapping
 
 if TYPE_CHECKING:
     from typing import Any

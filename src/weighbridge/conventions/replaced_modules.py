@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.tree import Part, Row, Tensor, list_rows, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from weighbridge.value import ModelValue

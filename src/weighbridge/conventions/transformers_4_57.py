@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.accounts.parameters import count
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
@@ -11,6 +9,7 @@ from weighbridge.conventions.older_configs import as_older
 from weighbridge.conventions.tree_changes import change, change_tensors, tie
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor, list_rows
 

@@ -6,11 +6,10 @@ needs. Its two C functions are asked directly; whatever they refuse is given to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 BLANKS = " \t\n\r"

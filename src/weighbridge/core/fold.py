@@ -7,7 +7,6 @@ equal numbered layers once, with a ``repeat``, so that a checkpoint has the same
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ReadError
@@ -22,6 +21,7 @@ MOST_MODULES = 400_000
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
     _Seen: TypeAlias = dict[object, Any]

@@ -8,14 +8,13 @@ numbers in place of the names; symbols and columns do as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Size, product
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
 
 Stream: TypeAlias = "str | Size | Length"

@@ -11,14 +11,13 @@ same keywords (:class:`Place`)::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Length, Stream, at_least, length
 from weighbridge.core.sizes import Size, exact, is_some
 from weighbridge.core.tree import Attend, Every, Matmul, Node, Part, State, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any, TypedDict, TypeVar, Unpack
 
     Kind = TypeVar("Kind")

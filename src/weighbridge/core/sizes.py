@@ -7,13 +7,12 @@ formula and a million counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import TypeAlias
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Text, join_with_or
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str:

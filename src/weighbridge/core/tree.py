@@ -8,14 +8,13 @@ column of ints; a :data:`~weighbridge.core.length.Stream` says how many tokens g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size, product
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TypeAlias
 
     from weighbridge.core.length import Stream
@@ -266,13 +265,14 @@ def _copies(run: list[Part]) -> Iterator[tuple[int, Part]]:
     """Yield the copies of neighbouring repeats, each with its index, in order; lazily, since there may be more than memory holds."""
     if len(run) == 1:
         return _copies_of(run[0])
-    from heapq import merge
     from itertools import pairwise
 
     spans = [positions(part) for part in run if part.repeat]
     ends = [(places[0], places[-1]) for places in spans if isinstance(places, range) and places.step > 0]
     if len(ends) == len(run) and all(last < first for (_, last), (first, _) in pairwise(ends)):
         return ((index, part) for part, places in zip(run, spans, strict=True) for index in places)  # one run after the other
+    from heapq import merge
+
     return merge(*map(_copies_of, run), key=lambda copy: copy[0])
 
 

@@ -6,12 +6,12 @@ Each file beside this one holds some of them; a name is looked for in the text b
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 PRESETS = os.path.dirname(__file__)

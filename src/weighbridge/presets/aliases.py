@@ -7,13 +7,11 @@ A family's name alone is a family and never its first member.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets import Preset, preset, presets, short_names, typed_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 MODEL, FAMILY = "model", "family"

@@ -6,7 +6,6 @@ utils/other.py (set_additional_trainable_modules); what is saved is in ``checkpo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from weighbridge.accounts.adapters import low_rank, matching, vectors
@@ -47,6 +46,7 @@ from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
 WIDENED = ("float16", "bfloat16")

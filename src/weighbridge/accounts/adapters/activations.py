@@ -6,8 +6,6 @@ products are given, in float32 where the library holds them so. Held to ``saved_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.checkpoint import BYTES, owner
@@ -17,13 +15,16 @@ from weighbridge.accounts.memory.account import Settings, forward_activations
 from weighbridge.accounts.memory.activations import Activations
 from weighbridge.accounts.memory.styles import STYLES
 from weighbridge.accounts.memory.tape import LowRank, Place
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.last import keep_last
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
 from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 VARIANTS = (
     "use_dora",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.accounts.adapters.modules import Module, modules
 from weighbridge.config.bind import find_sub_config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.last import keep_last
 from weighbridge.core.tree import Part, Row, list_rows
 

@@ -5,8 +5,6 @@ Source: huggingface/peft 0.21.2, utils/save_and_load.py (get_peft_model_state_di
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-
 from weighbridge.accounts.adapters import matching
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
@@ -19,6 +17,7 @@ from weighbridge.core.sizes import product
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
 BYTES = {"float64": 8, "float32": 4, "int64": 8, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2, "uint8": 1, "int8": 1, "bool": 1}
@@ -79,10 +78,8 @@ def count_equal(values: Iterable[Any]) -> dict[Any, int]:
 
 def count_elements(rows: Iterable[Row]) -> int:
     """Add up the elements of tensors, whose sizes are whole numbers here."""
-    from collections import Counter
-
     total = 0
-    for shape, many in Counter([row.shape for row in rows]).items():  # of a hundred thousand tensors few differ in their shape
+    for shape, many in count_equal(row.shape for row in rows).items():  # of a hundred thousand tensors few differ in their shape
         size = product(shape)
         assert isinstance(size, int)
         total += many * size

@@ -6,7 +6,6 @@ forward with LoRA over linear layers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from math import gcd, prod
 
 from weighbridge.accounts.adapters.account import AdapterCount
@@ -19,11 +18,14 @@ from weighbridge.accounts.memory.account import settings
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes, shared_bytes
 from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, listed_bytes, weight_bytes
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
 from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 WITHOUT_PRODUCTS = frozenset(("BEFT", "BITFIT", "FREEZE", "IA3", "LN_TUNING", "TRAINABLE_TOKENS"))
 """Methods that multiply no matrices of their own in a forward pass."""

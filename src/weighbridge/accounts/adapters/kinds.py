@@ -5,7 +5,6 @@ Source: peft 0.21, the dataclasses of ``PEFT_TYPE_TO_CONFIG_MAPPING``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import isfinite
 
 from weighbridge.config.bind import LARGEST
@@ -14,6 +13,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 WHOLE = frozenset(

@@ -6,15 +6,15 @@ Liu et al. 2024 (DoRA, arXiv:2402.09353)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.adapters.matching import by_pattern
 from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 VARIANTS = ("use_dora", "velora_config", "alora_invocation_tokens", "monteclora_config", "use_bdlora", "arrow_config", "kasa_config")

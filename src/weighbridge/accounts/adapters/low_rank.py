@@ -6,8 +6,6 @@ tuners/adalora/model.py (resize_state_dict_by_rank_pattern)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import pattern
 from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
@@ -17,6 +15,7 @@ from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     Config = Mapping[str, Any]

@@ -6,8 +6,6 @@ arXiv:2108.06098), Yeh et al. 2023 (LyCORIS, arXiv:2309.14859)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -15,6 +13,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     Config = Mapping[str, Any]

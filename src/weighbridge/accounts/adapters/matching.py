@@ -6,8 +6,6 @@ _find_minimal_target_modules) and utils/other.py (get_pattern_key)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -15,6 +13,7 @@ from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
 ALL_LINEAR = "all-linear"

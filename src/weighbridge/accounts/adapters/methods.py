@@ -5,8 +5,6 @@ Source: huggingface/peft 0.21.2, tuners/*/config.py and tuners/*/layer.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-
 from weighbridge.accounts.adapters import banks, defaults, low_rank, lycoris, rotations, tokens, vectors
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import lora
@@ -15,6 +13,7 @@ from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     Config = Mapping[str, Any]

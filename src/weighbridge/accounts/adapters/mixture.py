@@ -5,8 +5,6 @@ Source: huggingface/peft 0.21.2, tuners/xlora/model.py, classifier.py; utils/sav
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-
 from weighbridge.accounts.adapters.account import WIDENED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.checkpoint import BYTES
@@ -16,6 +14,7 @@ from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     Config = Mapping[str, Any]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.fold import fold, kinds_of_modules
 from weighbridge.core.tree import Part, Row, copy_name, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Module(NamedTuple):

@@ -7,8 +7,6 @@ Source: Ben Zaken et al. 2021 (BitFit, arXiv:2106.10199); Houlsby et al. 2019 (a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.checkpoint import owner
 from weighbridge.accounts.adapters.matching import ends_with
@@ -20,6 +18,7 @@ from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     Config = Mapping[str, Any]

@@ -6,15 +6,15 @@ adaption_prompt}/model.py and layer.py, utils/other.py (_prepare_prompt_learning
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.sites import AddedTensor
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Config = Mapping[str, Any]

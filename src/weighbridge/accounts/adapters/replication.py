@@ -5,12 +5,14 @@ Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (replicate_layers)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.tree import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LISTS = ("layers", "encoder.layer", "h")
 """Where the library looks for layers, inside of ``model`` and ``bert``."""

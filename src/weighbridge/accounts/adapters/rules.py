@@ -5,13 +5,12 @@ Source: huggingface/peft 0.21.2, the ``__post_init__`` of each config; tuners/lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 TASKS = ("SEQ_CLS", "SEQ_2_SEQ_LM", "CAUSAL_LM", "TOKEN_CLS", "QUESTION_ANS", "FEATURE_EXTRACTION")

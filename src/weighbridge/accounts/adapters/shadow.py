@@ -6,8 +6,6 @@ Source: huggingface/peft 0.21.2, tuners/shadow/model.py (_init_shadow_backbone, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.adapters.base import Base, base
 from weighbridge.accounts.adapters.prompts import WIDTHS, fact
 from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
@@ -17,6 +15,7 @@ from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from weighbridge.value import ModelValue

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.accounts.adapters.account import REFUSED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.checkpoint import BYTES
@@ -17,6 +15,7 @@ from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UsageError
 from weighbridge.core.files import read_whole
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 from weighbridge.core.suggestions import did_you_mean
 

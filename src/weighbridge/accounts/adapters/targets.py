@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
 from weighbridge.accounts.adapters import defaults, matching
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.methods import Method
@@ -13,6 +11,7 @@ from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from typing import Any
 
 

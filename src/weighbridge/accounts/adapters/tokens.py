@@ -6,8 +6,6 @@ tuners/trainable_tokens/layer.py and model.py
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.sites import AddedTensor, Site, site
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -15,6 +13,7 @@ from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
 

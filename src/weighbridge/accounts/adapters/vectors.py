@@ -5,8 +5,6 @@ Source: huggingface/peft 0.21.2, tuners/{ia3,beft,ln_tuning,miss,c3a,shira,fouri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import by_pattern, pattern
@@ -16,6 +14,7 @@ from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     Config = Mapping[str, Any]

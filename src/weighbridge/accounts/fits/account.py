@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.fits.plans import (
     ACTIVATIONS,
@@ -27,6 +25,8 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from weighbridge.value import ModelValue
 
 PURPOSES = ("serving", "training", "lora")

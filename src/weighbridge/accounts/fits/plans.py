@@ -5,9 +5,6 @@ Source: Dettmers et al. 2023 (QLoRA, arXiv:2305.14314); Rajbhandari et al. 2019 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-
 from weighbridge.accounts.accepted_inputs import places
 from weighbridge.accounts.adapters.activations import TrainedPlaces, trained_places
 from weighbridge.accounts.adapters.base import facts_of
@@ -20,9 +17,12 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import memory_of, settings, training_states
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.interfaces import Callable
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from weighbridge.value import ModelValue
 
 
@@ -185,7 +185,7 @@ def ways_to_train(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterat
 
     def plan(measure: str, stage: int = 0, *, offload: bool = False) -> Plan:
         checkpointing = str(how.get("checkpointing", "none"))
-        return Plan(measure, "estimate", _states(model, how, stage, offload=offload), ACTIVATIONS, partial(kept, checkpointing))
+        return Plan(measure, "estimate", _states(model, how, stage, offload=offload), ACTIVATIONS, _grow(kept, checkpointing))
 
     yield plan(mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32"))
     how["checkpointing"] = "full"
@@ -196,6 +196,11 @@ def ways_to_train(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterat
     for stage in (1, 2, 3):
         yield plan(Text("checkpointing and ZeRO-{stage} among 8 devices", stage=stage), stage)
     yield plan(mark("checkpointing, optimizer states and master weights on the host"), offload=True)
+
+
+def _grow(kept: Callable[[str, int, int], int | None], checkpointing: str) -> Need:
+    """Return what activations take by batch and length (``functools`` is a tenth of a count to import)."""
+    return lambda batch, seq: kept(checkpointing, batch, seq)
 
 
 def _states(model: ModelValue, how: Mapping[str, object], stage: int = 0, *, offload: bool = False, devices: int = 8) -> tuple[Term, ...]:
@@ -222,4 +227,4 @@ def ways_to_train_lora(model: ModelValue, dtype: str, batch: int, seq: int) -> I
         for checkpointing in ("none", "full"):
             measure = name if checkpointing == "none" else Text("{way}; activations recomputed", way=name)
             fixed = (Term(WEIGHTS, held.bytes), Term(ADAPTER, states))
-            yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
+            yield Plan(measure, "estimate", fixed, ACTIVATIONS, _grow(kept, checkpointing))

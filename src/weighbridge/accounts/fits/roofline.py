@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import Accelerator
@@ -15,6 +13,8 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from weighbridge.value import ModelValue
 
 

@@ -6,7 +6,6 @@ distributed/fsdp/_fully_shard/_fsdp_param.py (every parameter is cut along its f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
@@ -23,6 +22,8 @@ from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Part, attentions, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from weighbridge.value import ModelValue
 
 

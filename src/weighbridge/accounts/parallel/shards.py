@@ -9,16 +9,16 @@ distributed/tensor/parallel/style.py (ColwiseParallel, RowwiseParallel) and plac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from heapq import heappop, heappush
-
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import owned_tensors
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.last import keep_last
 from weighbridge.core.tree import Part, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COLUMN = frozenset((
     "q_proj", "k_proj", "v_proj", "query", "key", "value", "q", "k", "v", "qkv_proj", "qkv", "query_key_value", "c_attn", "Wqkv", "W_pack",
@@ -148,6 +148,8 @@ def hand_out(tree: Part, ways: int, size: int) -> list[int]:
     >>> hand_out(Part("", (linear("a", 4, 4), linear("b", 2, 2))), 2, 8)
     [128, 80]
     """
+    from heapq import heappop, heappush
+
     learned = [entry for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen]
     counts = [count for entry in learned for count in [elements(entry.tensor.shape)] * entry.copies]
     held = [(0, device) for device in range(min(ways, len(counts)))]

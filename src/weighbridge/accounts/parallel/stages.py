@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, copy_name, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def layer_names(tree: Part) -> list[str]:

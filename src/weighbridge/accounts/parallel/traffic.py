@@ -7,11 +7,12 @@ arXiv:2401.10241, table 2); Chowdhery et al. 2022 (PaLM, arXiv:2204.02311); ring
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weighbridge.accounts.parallel.layout import Layout
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Message(NamedTuple):

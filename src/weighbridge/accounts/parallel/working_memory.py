@@ -9,8 +9,6 @@ arXiv:2104.04473, section 2.2); Qi et al. 2023 (arXiv:2401.10241, table 2)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from weighbridge.accounts.cache import UNKNOWN, list_caches
 from weighbridge.accounts.cache_engines import ENGINES
 from weighbridge.accounts.inputs import Inputs
@@ -22,6 +20,8 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from weighbridge.accounts.memory.tape import Row
     from weighbridge.value import ModelValue
 
@@ -104,12 +104,12 @@ def _by_stage(rows: Iterable[Row], layers: list[str], layout: Layout) -> Iterato
         if reached and (index < last or prefix != stack):  # a second stack, such as a decoder's, is numbered from 0 again
             seen, size = seen + size, 0
         reached, stack, last, size = True, prefix, index, max(size, index + row.times)
-        for stage in range(layout.pp):
-            own = sum(1 for layer in range(index, index + row.times) if places[min(seen + layer, len(places) - 1)] == stage)
-            if own:
-                cut = type(row)(row.module, row.call, row.shape, row.bytes, row.seen)
-                cut.times = own
-                yield stage, cut
+        first, end = seen + index, seen + index + row.times
+        own = places[first:end] + places[-1:] * (end - max(first, len(places)))
+        for stage in sorted(set(own)):
+            cut = type(row)(row.module, row.call, row.shape, row.bytes, row.seen)
+            cut.times = own.count(stage)
+            yield stage, cut
 
 
 def _stages_of_layers(layers: int, layout: Layout) -> list[int]:

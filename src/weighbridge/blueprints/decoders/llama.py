@@ -6,8 +6,6 @@ and the modular_*.py files of the others, which say how they differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints.modules.causal_lm import (
     FIELDS,
     IGNORED_KEYS,
@@ -22,9 +20,13 @@ from weighbridge.blueprints.modules.causal_lm import (
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, switch, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import embedding, gated_mlp, part, plain_mlp, replace, rms_norm
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def llama(c: Config) -> tuple[Node, ...]:

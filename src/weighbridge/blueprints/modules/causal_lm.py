@@ -5,11 +5,10 @@ Source: class and tensor names as in transformers 5.23.0, modeling_layers.py for
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.interfaces import Callable
 from weighbridge.core.parts import attend, linear, part, rms_norm
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part

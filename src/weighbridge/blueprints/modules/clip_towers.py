@@ -6,8 +6,6 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.config.fields import (
     HEADS,
@@ -29,6 +27,7 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Matmul, Node, Part, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 HEAD_DIM = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")

@@ -21,9 +21,6 @@ sub-config's name (``H_vision``), random configs draw a type and its fields, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.learned_activations import activation_fields, with_activations_of
 from weighbridge.blueprints.modules.reroot import reroot
@@ -40,6 +37,7 @@ from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 CAUSAL = ("ForCausalLM", "LMHeadModel", "GenerationDecoder")
@@ -131,13 +129,20 @@ def model_config(
     return Field(word, key, types, "nested", resolve=resolve)
 
 
-@cache
+_known: dict[tuple[str, tuple[Field, ...]], tuple[Field, ...]] = {}
+"""The fields of sub-configs that were asked for."""
+
+
 def _fields(model_type: str, more: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return a type's fields as a sub-config has them: arguments of its class are out of a config's reach."""
+    found = _known.get((model_type, more))
+    if found is not None:
+        return found
     fields = family(model_type).fields
     words = {field.word for field in fields}
     own = (replace(field, key="") if field.kind == "switch" and not field.report_default else field for field in fields)
-    return (*own, *(field for field in more if field.word not in words), *WIDTHS.get(model_type, ()))
+    found = _known[model_type, more] = (*own, *(field for field in more if field.word not in words), *WIDTHS.get(model_type, ()))
+    return found
 
 
 def submodel(c: Config, *endings: str) -> Part:

@@ -5,10 +5,12 @@ It knows parts, tensors and streams alone; what a sub-config means, and where it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Stream, names, with_names
 from weighbridge.core.tree import Attend, Matmul, Node, Part, State, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def reroot(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:

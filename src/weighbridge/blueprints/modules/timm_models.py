@@ -6,12 +6,12 @@ Source: timm 1.0.31, whose constructors ``python -m truth.timm_models --record``
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from weighbridge.config.bind import say_value
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 from weighbridge.core.suggestions import did_you_mean
 

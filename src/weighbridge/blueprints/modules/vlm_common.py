@@ -5,8 +5,6 @@ Images take up tokens of the text: ``seq`` counts them. The tower and what joins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import Config, Field, choice, computed, switch
@@ -17,6 +15,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 IGNORED_KEYS = frozenset(

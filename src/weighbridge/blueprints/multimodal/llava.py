@@ -6,8 +6,6 @@ names as in transformers 5.23.0, models/llava/modeling_llava.py and its siblings
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import (
     IGNORED_KEYS,
@@ -20,8 +18,12 @@ from weighbridge.blueprints.modules.vlm_common import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CLIP = {
     "hidden_size": 1024,
