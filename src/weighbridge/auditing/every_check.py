@@ -57,6 +57,7 @@ from weighbridge.auditing.checks import (
     sentence_bytes,
     shaped_maps,
     shares,
+    solved_equations,
     stated_bytes,
     summaries,
     table_subjects,
@@ -104,7 +105,7 @@ def judge(
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     claims += _later_claims(scene, held, checked, tabled, claims, (sectioned, explained))
     claims += claims_elsewhere(written_products.check(scene, held, offered, firm=firm), claims)
-    return _drop_inner_sizes(list(elsewhere.leave_out(scene, claims, numbers)))
+    return _drop_inner_sizes(list(solved_equations.leave_open(scene, elsewhere.leave_out(scene, claims, numbers))))
 
 
 def _later_claims(

@@ -22,6 +22,8 @@ _SHARE = re.compile(r"[\s*`~|(]*(?P<number>\d{1,3}\.\d{1,6})\s?%?[\s*`|)]*")
 _OF_SHARES = re.compile(r"ratio|share|percent|%|fraction|占比|比例", re.IGNORECASE)
 _MOST_ROWS, _LEAST_ROWS, _MOST_PARTS = 60, 5, 12
 _MOST_TIMES = 256
+_LEAST_TOTAL = 1000
+"""Small numbers add up by chance."""
 
 
 class _Row(NamedTuple):
@@ -42,7 +44,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
     times = {value for word, value in scene.stated_index.values if word == "layers" and 1 < value <= _MOST_TIMES}
     for table in scene.tables:
         rows = _rows(table)
-        if not _LEAST_ROWS <= len(rows) <= _MOST_ROWS:
+        if not _LEAST_ROWS <= len(rows) <= _MOST_ROWS or rows[-1].number < _LEAST_TOTAL:
             continue
         counts = [row.number for row in rows]
         slip: tuple[int, int] | None = None

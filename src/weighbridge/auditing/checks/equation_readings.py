@@ -15,8 +15,10 @@ from weighbridge.auditing.checks.readings import (
     is_asked,
     is_list,
     is_of_a_change,
+    is_of_alternatives,
     is_percentage,
     is_sum,
+    is_sum_of_measures,
     is_time,
     lacks_a_factor,
     raise_last_digits,
@@ -66,7 +68,13 @@ class Equation:
         first = sides[0].term
         if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and is_percentage(sides[1].term):
             return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
-        if (isinstance(first, Token) and first.kind == "name") or is_list(self.chain) or is_asked(self.chain) or is_of_a_change(self.chain):
+        if (
+            (isinstance(first, Token) and first.kind == "name")
+            or is_list(self.chain)
+            or is_asked(self.chain)
+            or is_of_a_change(self.chain)
+            or is_of_alternatives(self.chain)
+        ):
             return True
         if all(isinstance(side.term, Token) for side in sides):
             units = {side.term.unit in BYTES for side in sides if isinstance(side.term, Token)}
@@ -108,6 +116,8 @@ class Equation:
         ):
             return Fit("unsettled")
         token = side.term
+        if is_sum_of_measures(self.scene, self.chain, token, true):
+            return Fit("rounded", because(mark("rounded")))
         return self._of_rounded(token) or self._other_units(token) or self._in_own_unit(side, true) or self._other_letters(token)
 
     def _fit_if_near(self, index: int, true: Fraction) -> Fit | None:

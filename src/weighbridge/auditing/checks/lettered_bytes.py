@@ -24,7 +24,7 @@ from weighbridge.core.messages import mark
 
 _FORMULA = pattern(
     r"(?P<formula>(?<![A-Za-z0-9)])[(0-9a-zV][0-9a-zV()+\-*/^×· ]{3,60}?)\s*(?:bytes?\b|字节)?\s*[=≈]\s*约?\s*"
-    r"(?P<figure>\d[\d,]*(?:\.\d+)?\s{0,2}(?:[KMGT]i?B\b|bytes?\b|字节)?)"
+    r"(?P<figure>\d[\d,]*(?:\.\d+)?(?![\d.,]*\d|\s?[\^*×·/+\\]|\s?-\s?\d)\s{0,2}(?:[KMGT]i?B\b|bytes?\b|字节)?)"
 )
 _LETTER = pattern(r"[a-zV]")
 _NAMED = pattern(
@@ -33,6 +33,8 @@ _NAMED = pattern(
 """A label and the letter that stands for it: ``层数, l``, ``隐藏维度为 h``."""
 _REACH = 40
 _LEAST_LETTERS = 2
+_LEAST = 1000
+"""A smaller number may be that of any formula."""
 _FAR = 10
 """How many times off a figure may be and still be meant for this formula: a slip of one digit is no more."""
 
@@ -67,7 +69,7 @@ def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
         values = {letter: value for letter in letters if (value := known.value_of(letter, index, match.start())) is not None}
         right = evaluate(match["formula"], values) if len(values) == len(letters) else None
         token = next(iter(tokens(match["figure"], index)), None)
-        if right and token is not None and token.kind == "num" and token.value:
+        if right and token is not None and token.kind == "num" and token.value and (token.unit or right >= _LEAST):
             place = match.start("figure")
             yield _Said(index, token._replace(start=place, end=place + token.end), right)
 

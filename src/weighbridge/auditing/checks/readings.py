@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Reason, because, format_number
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain
@@ -41,6 +42,28 @@ def is_list(chain: Chain) -> bool:
     signs = {chain.tokens[side.end].text for side in chain.sides[:-1]}
     apart = (unit == other and abs(amount - after) * 10 > amount for (unit, amount), (other, after) in pairwise(figures))
     return len(figures) == len(terms) and signs == {"≈"} and any(apart)
+
+
+def is_of_alternatives(chain: Chain) -> bool:
+    """Tell whether a stroke stands between two ways to write an amount, and divides nothing: ``1g / 1G = 1 billion / 1 gibibyte``."""
+    first = chain.sides[0].term
+    if not all(isinstance(side.term, Binary) and side.term.operation == "/" for side in chain.sides) or not isinstance(first, Binary):
+        return False
+    return all(isinstance(term, Token) and term.unit for term in (first.left, first.right))
+
+
+def is_sum_of_measures(scene: Scene, chain: Chain, said: Token, true: Fraction) -> bool:
+    """Tell whether whole numbers are amounts in the unit of their column's head, each rounded by itself: ``439 = 225 + 136 + 77`` below ``[MiB]``."""
+    terms = max((numbers(side.term) for side in chain.sides if is_sum(side.term)), key=len, default=[])
+    if said.value is None or said.unit or any(token.unit or token.places for token in terms):
+        return False
+    above = scene.lines[max(0, said.line - _HEAD) : said.line + 1]
+    return abs(said.value - true) * 2 <= len(terms) and any(_MEASURE.search(line.text) for line in above)
+
+
+_HEAD = 12
+"""Lines of a printed table above a row, at most."""
+_MEASURE = pattern(r"[\[(](?:[KMG]i?B|ms|s|sec|%)[\])]")
 
 
 def is_asked(chain: Chain) -> bool:

@@ -145,7 +145,7 @@ def _read_escape(writer: _Writer, position: int, end: int) -> int:
     elif following == "\\":
         writer.put(";", position)
     elif following and following in "_%#$&{}*~":
-        writer.put(following if following not in "{}$" else " ", position)
+        writer.put(" " if following == "$" else following, position)
     elif following and following in "()[]":
         writer.put(" ", position)
     else:
@@ -155,18 +155,31 @@ def _read_escape(writer: _Writer, position: int, end: int) -> int:
 
 
 def _fraction(writer: _Writer, position: int, after: int, end: int, depth: int) -> int:
-    above, middle = _group(writer.raw, after, end)
-    below, closing = _group(writer.raw, middle, end)
     writer.put("((", position)
-    _convert(writer, min(after + 1, above), above, depth + 1)
-    writer.put(")/(", above)
-    _convert(writer, min(middle + 1, below), below, depth + 1)
-    writer.put("))", below)
+    middle = _argument(writer, after, end, depth)
+    writer.put(")/(", middle - 1)
+    closing = _argument(writer, middle, end, depth)
+    writer.put("))", closing - 1)
     return max(closing, after)
 
 
+def _argument(writer: _Writer, position: int, end: int, depth: int) -> int:
+    """Write an argument of a command, in braces or a single sign, ``\\frac12``; return where reading goes on."""
+    raw = writer.raw
+    while position < end and raw[position] == " ":
+        position += 1
+    inside, closing = _group(raw, position, end)
+    if raw[position : position + 1] == "{":
+        _convert(writer, min(position + 1, inside), inside, depth + 1)
+        return closing
+    if raw[position : position + 1].isalnum():
+        _convert(writer, position, position + 1, depth + 1)
+        return position + 1
+    return position
+
+
 def _group(raw: str, position: int, end: int) -> tuple[int, int]:
-    """Return where the braces that open at *position* close, and what comes after; without braces, one character."""
+    """Return where the braces that open at *position* close, and what comes after; without braces, nothing."""
     while position < end and raw[position] == " ":
         position += 1
     if raw[position : position + 1] != "{":

@@ -8,6 +8,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import ParsedTerm, Term, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.values import is_lone, names
+from weighbridge.auditing.text.whole_sides import is_followed_by_more, is_rest_of_more
 from weighbridge.core._namedtuple import NamedTuple
 
 _FARTHEST = 120
@@ -64,7 +65,7 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
 
 def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bool:
     """Tell whether what stands left of the sign goes on something that cannot be read: then it is not judged in part."""
-    if start > floor and statement[start - 1].kind == ")" and statement[start - 1].end == statement[start].start:
+    if is_rest_of_more(statement, start):
         return True  # ``(s + o)h + 2h^2`` goes on a factor
     if start > floor and statement[start - 1].end == statement[start].start and statement[start - 1].text in (",", ".", "_"):
         return True  # ``37632,000 * 4,096`` begins in the middle of a number
@@ -185,6 +186,8 @@ def _right_side(statement: Sequence[Token], start: int, limit: int) -> Side | No
     if parsed is None or (parsed.dangling and not (_is_dash(statement, parsed.end, limit) or _is_rate(statement, parsed.end))):
         return None
     end = parsed.end
+    if is_followed_by_more(statement, end, limit):
+        return None
     following = statement[end] if end < len(statement) else None
     if following is not None and end < limit and following.line == statement[end - 1].line:
         glued = following.start == statement[end - 1].end

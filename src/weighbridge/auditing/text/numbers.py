@@ -105,6 +105,14 @@ _ENDS_COUNT = pattern(r"\s*$|\s{7}|\stokens|\s?token\s|[。、]|个?参数|总�
 """Behind ``1T``, what says that it is a count and no product of a letter."""
 
 
+@lru_cache(maxsize=256)
+def _is_variable(text: str, letter: str) -> bool:
+    """Tell whether a letter is an unknown of a line, ``9b + 7 = 9(b + 7) - 56`` or ``4t^2 + 2t = 101``, and no unit of its numbers."""
+    return (
+        re.search(rf"(?<![\w'’]){letter}(?![\w'’.):]|-[A-Za-z])|\d{letter}\s?(?:\^|[+-]\s?\d+(?![\d.,]|\s?[A-Za-z%*×]))", text) is not None
+    )
+
+
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
     gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
@@ -120,6 +128,8 @@ def _with_unit(text: str, token: Token) -> Token:
     if word is None:
         return token
     letters, after = word.group(), word.end()
+    if len(letters) == 1 and letters.islower() and gap == end and "=" in text and _is_variable(text, letters):
+        return token if letters in POSSIBLE else Token("word", text[token.start : after], token.line, token.start, after)
     if letters == "T" and gap == end and (token.places or _ENDS_COUNT.match(text, after)):
         return token._replace(unit="t", end=after, text=text[token.start : after])
     if letters.lower() in ("bytes", "byte") and (per := _PER.match(text, after)) is not None:
