@@ -58,3 +58,9 @@ def test_a_paper_sets_its_own_model_beside_another() -> None:
 def test_packed_weights_explain_no_figure_of_one_digit() -> None:
     table = "| 模型 | 参数量 | 层数 | 隐藏维度 |\n|---|---|---|---|\n| Llama2-7B | {} | 32 | 4096 |\n| Llama2-13B | 13B | 40 | 5120 |\n"
     assert [[claim.text for claim in audit(table.format(said)).wrong] for said in ("7B", "3.5B", "4B")] == [[], [], ["4B"]]
+
+
+@pytest.mark.parametrize(("words", "wrong"), [(30522, []), (37522, ["37522"])])
+def test_a_vocabulary_contains_its_words(words: int, wrong: list[str]) -> None:
+    text = f"以 BERT-base 为例,模型使用的词表包含 {words} 个 token,每个 token 是 768 维向量,共有 12 层,输入序列最长为 512。"
+    assert [claim.text for claim in audit(text).wrong] == wrong

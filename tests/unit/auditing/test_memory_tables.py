@@ -88,3 +88,27 @@ def test_bytes_of_a_token_hold_for_the_sentences_behind_them() -> None:
 def test_a_cell_that_says_more_than_its_figure_is_not_wrong() -> None:
     row = "| Llama-2-7B | kv cache bytes per token: 64.68 GiB / 626,949 tokens | 108.2 KiB per token |"
     assert _wrong(f"| model | log | mean |\n|---|---|---|\n{row}\n") == []
+
+
+@pytest.mark.parametrize("said", ["光加载权重就需要 {}GB", "权重本身约占 {}GB", "仅权重就得 {} GB"])
+def test_a_dtype_said_in_the_sentence_before_is_that_of_the_weights(said: str) -> None:
+    text = (
+        "Llama 3 8B 有 80 亿个参数。在 fp16 中,每个参数占 2 字节;"
+        + said
+        + "。训练期间还需要梯度(16GB)、Adam 优化器状态(动量 + 方差共 32GB)。"
+    )
+    assert [_wrong(text.format(gigabytes)) for gigabytes in (16, 15, 46)] == [[], [], [said[said.index("{") :].format(46)]]
+
+
+_CHOSEN = """| 模型 | 专家数 | Top-K | 总参数 | 激活参数 |
+|---|---|---|---|---|
+| Mixtral 8x7B | {} | 2 | 46.7B | 12.9B |
+| DeepSeek-V2 | 160 | {} | 236B | 21B |
+| Qwen2-57B-A14B | 64 | 8 | 57B | 14B |
+"""
+
+
+def test_counts_of_a_row_settle_its_sizes() -> None:
+    assert _wrong(_CHOSEN.format(8, 6)) == []
+    assert _wrong(_CHOSEN.format(9, 5)) == ["9", "5"]
+    assert _wrong(_CHOSEN.replace("专家数", "temperature").format("0.7", 20)) == []

@@ -52,7 +52,7 @@ _FOR_WEIGHTS = patterns.pattern(
 """Words right behind a figure by which it is the weights' and nothing else."""
 _WEIGHTS_TAKE = patterns.pattern(
     r"(?:\bweights?|\bparam(?:eter)?s)(?: of [\w.\- ]{2,30}?)?(?: alone)? (?:would |will )?(?:takes?|needs?|occup(?:y|ies)|requires?|uses?|are|is|shrinks? to|amounts? to|come to)(?: up)?"
-    r"(?: (?:about|around|only|just|roughly|approximately))?\W{0,2}$|(?:权重|参数存储|(?:fp ?16|bf16|fp ?32|int8|半精度|单精度)\s?(?:存储|保存))(?:约|大约|大概|占用?|需要?|为|是|只|仅|共|大小|存储|的|显存|[\s:：])*$",
+    r"(?: (?:about|around|only|just|roughly|approximately))?\W{0,2}$|(?:权重|参数存储|(?:fp ?16|bf16|fp ?32|int8|半精度|单精度)\s?(?:存储|保存))(?:本身|就|也|要|得|约|大约|大概|占用?|需要?|为|是|只|仅|共|大小|存储|的|显存|[\s:：])*$",
     re.IGNORECASE,
 )
 """And words right before it."""
@@ -151,7 +151,10 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     if _DEVICE.match(text, token.end) or _ON_DEVICE.search(text, start, token.start):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
-    told, state = sizes or dtype_sizes(around), state_bytes(place)
+    taken = _WEIGHTS_TAKE.search(text[start : token.start])
+    if taken and not text.isascii():
+        sizes = sizes or _dtype_before(text[:start])
+    told, state = sizes or dtype_sizes(around), [] if taken and "权重" in taken[0] else state_bytes(place)
     brought = _BROUGHT_TO.search(text[start : token.start]) is not None and _STORED.search(text[:start]) is not None
     weights = brought or _WEIGHTS.search(f"{around} {place.sentence}") is not None
     if (len(told) > 1 or not weights) and not state and table is None:
@@ -171,7 +174,7 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     if state and table is None and is_of_training(place, bytes_each(place.sentence)):
         return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
     alone = _FOR_WEIGHTS.match(text, token.end)
-    weighed = alone or brought or _WEIGHTS_TAKE.search(text[start : token.start])
+    weighed = alone or brought or taken
     words = (
         place.sentence[: token.start - start + len(token.text)]
         + re.split("[,，]", place.sentence[token.start - start + len(token.text) :])[0]
@@ -227,6 +230,12 @@ def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     since = max(start, after_figure(text, token.start))
     before = [(match.start(), size) for size, pattern in DTYPES for match in pattern.finditer(text, since, token.start)]
     return [max(before)[1]] if before else []
+
+
+def _dtype_before(text: str) -> list[Fraction]:
+    """Return the bytes of the one dtype that the sentences before on a line say of each parameter."""
+    told = {*dtype_sizes(text), *bytes_each(text)}
+    return list(told) if len(told) == 1 else []
 
 
 def _has_other_sizes(scene: Scene, line: int, text: str, own: Sequence[Fraction]) -> bool:

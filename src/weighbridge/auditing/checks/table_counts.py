@@ -38,7 +38,8 @@ def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
     if right < SURE_ROWS or right + 1 < len(column):
         return list(cells)
     return [
-        (row, cell, kind, subject._replace(firm=True) if kind == "total" else subject, head) for row, cell, kind, subject, head in cells
+        (row, cell, kind, subject._replace(firm=True) if kind == "total" and not subject.firm else subject, head)
+        for row, cell, kind, subject, head in cells
     ]
 
 

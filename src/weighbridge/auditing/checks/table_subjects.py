@@ -56,6 +56,8 @@ def is_grid(table: Table) -> bool:
 def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:
     heads = column_heads(table)
     kinds = [kind if _has_figures(table, place) else "" for place, kind in enumerate(kind_of(head) for head in heads)]
+    if "experts" in kinds:
+        kinds = ["active_experts" if _CHOSEN.fullmatch(head) else kind for kind, head in zip(kinds, heads, strict=True)]
     if not any(kind in (*SIZE_COLUMNS, *COUNT_COLUMNS) for kind in kinds):
         return []
     families = families_of(scene, table)
@@ -70,6 +72,10 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
                 if kind in (*SIZE_COLUMNS, *COUNT_COLUMNS)
             ]
     return found
+
+
+_CHOSEN = pattern(r"\W*top[- ]?k\W*", re.IGNORECASE)
+"""The head of a column that says, beside one of experts, how many of them a token goes to."""
 
 
 def _has_figures(table: Table, place: int) -> bool:

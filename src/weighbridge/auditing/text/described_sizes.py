@@ -51,6 +51,7 @@ _MORE = {
     **dict.fromkeys(("sequences up to", "sequences of up to", "inputs up to", "inputs of up to", "context lengths of up to", "context length of up to", "context window of up to", "context of up to", "context size", "context sizes of up to"), "positions"),
     **dict.fromkeys(("ffn inner", "ffn inner size", "mlp inner", "mlp inner size"), "mlp"),
     **dict.fromkeys(("vocabulary size is set to", "vocab size is set to", "vocabulary is set to"), "vocab"),
+    **dict.fromkeys(("词表包含", "词表中包含", "词汇表包含", "词表包含了", "词表共有", "词表里有"), "vocab"), **dict.fromkeys(("序列最长", "最大序列长", "输入最长", "序列最大长度"), "positions"),
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {
