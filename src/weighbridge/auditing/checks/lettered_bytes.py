@@ -77,8 +77,10 @@ def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
 def _times_the_weights(scene: Scene, said: _Said) -> Iterator[Claim]:
     """Check how many times the bytes of the weights, said above, a formula's bytes are."""
     match = _TIMES.match(scene.lines[said.line].text, said.token.end)
+    if match is None:
+        return
     weights = next((one for line in range(said.line, max(-1, said.line - _REACH), -1) if (one := _weights(scene.lines[line].text))), None)
-    if match is None or not weights:
+    if not weights:
         return
     times, step = Fraction(match["times"]), Fraction(1, 10 ** len(match["times"].partition(".")[2]))
     right = said.right / weights

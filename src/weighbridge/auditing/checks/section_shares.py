@@ -7,9 +7,10 @@ stands nowhere else, but for one digit in its own section, is that number mistyp
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import ceil, floor
 
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
@@ -43,8 +44,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     repeats = sorted({1, *layers, *(size - 1 for size in layers if size > 2)})
     totals = [int(number) for number in sorted(scene.numbers, reverse=True)[:200] if number.denominator == 1]
     true_of = [_true_of(pair, repeats) for pair in pairs]
-    agreed = {total: sum(any(total in stretch for stretch in stretches) for stretches in true_of) for total in totals}
-    plain = {total: sum(total in stretches[0] for stretches in true_of) for total in totals}
+    agreed, plain = _count_agreed(totals, true_of)
     total = max(totals, key=lambda number: (agreed[number], plain[number]), default=None)
     if total is None or agreed[total] < LEAST or len(pairs) - agreed[total] > MOST_ODD * len(pairs):
         return
@@ -62,6 +62,18 @@ def check(scene: Scene) -> Iterator[Claim]:
             yield from _judge(scene, pair, Fraction(above), times, agrees=True)
         elif agrees or not any(count in stretches[0] for count in others):  # else a share of another model that the text names
             yield from _judge(scene, pair, Fraction(total), times, agrees=agrees)
+
+
+def _count_agreed(totals: Sequence[int], true_of: Sequence[Sequence[range]]) -> tuple[Counter[int], Counter[int]]:
+    """Return how many pairs may be shares of each total, and how many may be so without copies; a pair is a share of few of them."""
+    order = sorted(totals)
+    agreed: Counter[int] = Counter()
+    plain: Counter[int] = Counter()
+    for stretches in true_of:
+        within = [order[bisect_left(order, stretch.start) : bisect_left(order, stretch.stop)] for stretch in stretches]
+        agreed.update({total for found in within for total in found})
+        plain.update(within[0])
+    return agreed, plain
 
 
 _HEAD = pattern(r"(?<![\d,.])(\d{1,3}(?:,\d{3})+) (?:parameters|个?参数)\s*$")
@@ -98,8 +110,10 @@ def _true_of(pair: Pair, repeats: Sequence[int]) -> list[range]:
     assert pair.share.value is not None
     slack = APPORTIONED / 10**pair.share.places
     least, most = pair.share.value - slack, pair.share.value + slack
-    counts = [pair.number.value * times * 100 for times in repeats]
-    return [range(floor(count / most) + 1, ceil(count / least) if least > 0 else sys.maxsize) for count in counts]
+    counts = [int(pair.number.value) * times * 100 for times in repeats]  # the count is a whole number
+    first = [count * most.denominator // most.numerator + 1 for count in counts]
+    last = [-(-count * least.denominator // least.numerator) if least > 0 else sys.maxsize for count in counts]
+    return [range(*ends) for ends in zip(first, last, strict=True)]
 
 
 def _judge(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int], *, agrees: bool) -> Iterator[Claim]:

@@ -70,7 +70,8 @@ def _check_beside(scene: Scene, statement: Sequence[Token], index: int, own: Ref
         *totals,
         *(h.number for name in ("layer", "encoder", "attention", "ffn", "embeddings") for h in own.components.get(name, ()) if h.exact),
     )
-    truths = [before.value * times / whole for whole in wholes for times in (1, layers) if whole and before.value * times <= whole]
+    counted = [before.value * times for times in (1, layers)]
+    truths = [count / whole for whole in dict.fromkeys(wholes) if whole for count in counted if count <= whole]
     beside = (t.value for t in statement if t.kind == "num" and t.line == token.line and t.value and not t.unit and t.value > before.value)
     truths += [before.value / whole for whole in beside]  # ``254,655,744 | 7,077,888 | 2.78%`` is a share of its own row's total
     fits = sorted((found for true in truths if (found := _is_near(token, true)) is not None), key=lambda found: found.verdict == "note")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from weighbridge.auditing.claims import Reason, because
-from weighbridge.auditing.text.exact import Exact, whole_number
+from weighbridge.auditing.text.exact import Exact, as_exact, whole_number
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.core._namedtuple import NamedTuple
@@ -71,7 +71,7 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
         for size in (4, 2, 8, 1):
             for gap in _gaps(token.value, scales(token), true * size):
                 if _exact_fit(token, true * size, gap, loose) or _fit_by_rounding(token, true * size, gap, loose):
-                    return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), Fraction(true))
+                    return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), as_exact(true))
     return None
 
 
@@ -98,7 +98,7 @@ _REACH = {unit: (min(scales), max(scales)) for unit, scales in _SCALES.items()}
 def _exact_fit(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
     if gap.size:
         return None
-    return Fit("convention", _unit(gap.scale), Fraction(true)) if _is_binary(gap.scale) else Fit("exact", (), Fraction(true))
+    return Fit("convention", _unit(gap.scale), as_exact(true)) if _is_binary(gap.scale) else Fit("exact", (), as_exact(true))
 
 
 def _fit_by_rounding(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
