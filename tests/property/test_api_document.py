@@ -30,7 +30,7 @@ schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", create())
 
 
 @schema.parametrize()  # type: ignore[untyped-decorator]
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_document_is_kept(case: Any) -> None:
     """Schemathesis raises where an answer breaks one of the laws; beyond them, each says what it is."""
     answer = case.call_and_validate(checks=LAWS)

@@ -62,9 +62,9 @@ def assert_the_blueprints_agree_with_it(model_type: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("model_type", [path.stem for path in FILES])
+@pytest.mark.parametrize("model_type", [path.stem for path in FILES[::3]])
 def test_formulas_and_columns_agree_with_the_file(model_type: str) -> None:
-    """The ordinary run holds them to the counts of ints on two configs of every class: ``tests/property/test_blueprint_laws.py``."""
+    """A third of the types: ``truth check`` compares formulas and columns of all with the live classes, and the laws hold symbols of all to ints."""
     for case in cases(model_type):
         assert compare.tensors(model(case.raw, case.class_name), case.listing) is None, f"{case.class_name} {case.raw}"
 
