@@ -110,13 +110,13 @@ def opened(server: str, session: Callable[[], Session]) -> Opened:
 
     @contextmanager
     def open_page(
-        address: str, *, width: int = 1280, theme: str = "light", expected: tuple[str, ...] = (), **options: Any
+        address: str, *, width: int = 1280, theme: str = "light", colours: str = "none", expected: tuple[str, ...] = (), **options: Any
     ) -> Iterator[tuple[Page, Seen]]:
         running = session()
         context = running.browser.new_context(**options) if options else running.context
         page, seen = context.new_page(), Seen([], [], [])
         page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-        page.emulate_media(color_scheme=theme)
+        page.emulate_media(color_scheme=theme, forced_colors=colours)
         watch(page, seen)
         page.goto(address if "://" in address else server + address)
         try:

@@ -36,7 +36,7 @@ LIT = """() => {
 @pytest.mark.parametrize("name", PAGES)
 def test_every_control_is_seen_in_forced_colours(opened: Opened, name: str) -> None:
     """Loaded on a phone, which is then turned into a desktop."""
-    with opened(PAGES[name], width=WIDTHS[0], forced_colors="active", expected=("404",) if name == "failed" else ()) as (page, _):
+    with opened(PAGES[name], width=WIDTHS[0], colours="active", expected=("404",) if name == "failed" else ()) as (page, _):
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
             assert page.evaluate("matchMedia('(forced-colors: active)').matches")

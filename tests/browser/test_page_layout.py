@@ -65,15 +65,16 @@ def test_compare_prints_its_fifth_model(opened: Opened) -> None:
 
 
 def test_switches_are_seen_in_forced_colours(opened: Opened) -> None:
-    with opened(BERT, forced_colors="active") as (page, _):
+    with opened(BERT, colours="active") as (page, _):
         look = "getComputedStyle(document.querySelector('.switch input[type=checkbox]')).appearance"
         assert page.evaluate(look) == "auto"
 
 
 def test_header_and_content_have_the_same_edges(opened: Opened) -> None:
     for address in (BERT, "/explain", "/audit", "/api", "/quiz", "/models"):
-        for width in (1280, 1800):
-            with opened(address, width=width) as (page, _):
+        with opened(address) as (page, _):
+            for width in (1280, 1800):
+                page.set_viewport_size({"width": width, "height": 900})
                 edges = page.evaluate(
                     """() => { const range = document.querySelector('header .name').getBoundingClientRect().left;
                     const last = document.querySelector('nav .language').getBoundingClientRect().right;

@@ -11,7 +11,7 @@ import pytest
 
 import weighbridge
 from tests.browser.conftest import Opened
-from tests.browser.test_pages import assert_nothing_serious
+from tests.browser.test_pages import assert_fits, assert_nothing_serious
 from tests.unit import safetensors_file
 
 if TYPE_CHECKING:
@@ -229,14 +229,15 @@ def test_a_report_is_opened_offline(opened: Opened, tmp_path: Path) -> None:
 
     path = tmp_path / "report.html"
     assert main(["report", "bert-base-chinese", "-o", str(path)]) == 0
-    for width in (390, 1280):
-        with opened(path.as_uri(), width=width, offline=True) as (page, _):
-            assert "102,267,648" in page.inner_text("h1")
-            assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-            first = page.locator("details").first
-            first.locator("summary").first.click()
-            assert first.get_attribute("open") is None
+    with opened(path.as_uri(), width=390, offline=True) as (page, _):
+        assert "102,267,648" in page.inner_text("h1")
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert_fits(page)
             assert_nothing_serious(page)
+        first = page.locator("details").first
+        first.locator("summary").first.click()
+        assert first.get_attribute("open") is None
 
 
 def test_the_watch_sees_what_would_leave_this_machine(opened: Opened) -> None:
