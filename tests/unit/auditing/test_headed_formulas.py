@@ -63,3 +63,31 @@ _PRINTED = """MyModel(
 )
 def test_the_modules_of_a_print_fit_each_other(changed: dict[str, int], wrong: int) -> None:
     assert len(audit(_PRINTED.format(**{"words": 64000, "inner": 2048, **changed})).wrong) == wrong
+
+
+_PARTS = """| 组件 | 参数量 |
+|---|---|
+| Q | 16.8M |
+| K | 4.2M |
+| O | 16.8M |
+| 注意力小计 | {} |
+| gate | 50.3M |
+| up | 50.3M |
+| 前馈小计 | 100.6M |
+| norm | 8K |
+| head | 3M |
+| 总计 | 180M |
+"""
+
+
+@pytest.mark.parametrize(("said", "wrong"), [("37.8M", []), ("37.9M", []), ("38M", []), ("57M", ["57M"]), ("30M", ["30M"])])
+def test_a_subtotal_is_the_sum_of_its_group_where_another_is(said: str, wrong: list[str]) -> None:
+    assert [claim.text for claim in audit(_PARTS.format(said)).wrong] == wrong
+    neither = audit(_PARTS.replace("100.6M", "151M").format(said)).wrong
+    assert [claim.text for claim in neither] == ([] if wrong else ["151M"])
+
+
+@pytest.mark.parametrize(("said", "wrong"), [("23.8", []), ("23.79", []), ("24", []), ("24.8", ["24.8M"]), ("31.2", [])])
+def test_a_subtotal_below_a_list_is_its_sum(said: str, wrong: list[str]) -> None:
+    text = f"- 嵌入:\n  - 词 ≈ 23.4M\n  - 位置 ≈ 0.39M\n  - 句子 ≈ 0.0015M\n  - 小计 ≈ **{said}M**\n"
+    assert [claim.text for claim in audit(text).wrong] == wrong

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.column_sums import TOTAL
+from weighbridge.auditing.checks.column_sums import TOTAL, is_sum
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, whole
+from weighbridge.auditing.text.rounding import likeliest_value, scales, whole, write_like
+from weighbridge.auditing.text.size_words import COUNTING
 from weighbridge.auditing.thresholds import BLOCK_LINES, LEAST_ROWS
 from weighbridge.core.messages import mark
 
@@ -31,6 +32,27 @@ def check(scene: Scene) -> Iterator[Claim]:
             reason = because(mark("the lines above add up to {right}"), right=right)
             facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
             yield claim(scene.lines, total, total, "arithmetic", "wrong", **facts)
+    yield from _of_rounded(scene)
+
+
+def _of_rounded(scene: Scene) -> Iterator[Claim]:
+    """Hold what calls itself the subtotal of a list of rounded figures against them: ``23.4M``, ``0.39M``, ``小计 ≈ 23.8M``."""
+    last = {token.line: token for statement in scene.numbered for _, token in scene.figures_of(statement) if token.unit != "%"}
+    results = {line: token for line, token in last.items() if token.unit in COUNTING and token.value}
+    for line, total in results.items():
+        if not TOTAL.search(scene.lines[line].text[: total.start]):
+            continue
+        parts = _lines_above(results, line)
+        if len(parts) < LEAST_ROWS or any(part.unit != total.unit for part in parts):
+            continue
+        number, right = likeliest_value(total) or Fraction(0), sum((likeliest_value(part) or Fraction(0) for part in parts), Fraction(0))
+        shown = write_like(total, right)
+        facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right)}
+        if is_sum(total, parts):
+            yield claim(scene.lines, total, total, "arithmetic", "rounded", **facts, reason=because(mark("the sum of the rows above")))
+        elif total.places and is_slip(*(f"{float(one / scales(total)[0]):.{total.places}f}" for one in (number, right))):
+            reason = because(mark("the lines above add up to {right}"), right=shown)
+            yield claim(scene.lines, total, total, "arithmetic", "wrong", **facts, reason=reason)
 
 
 def _result(statement: Sequence[Token]) -> Token | None:
