@@ -114,7 +114,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     idle = () if given == asked else ("decoder_seq",)
     refuse_lengths(model, given)
     tree = _limit_windows(model) if engine == "reference" else model.tree
-    layers = list_caches(tree, given, size, ENGINES[engine])
+    layers = _merge(list_caches(tree, given, size, ENGINES[engine]))
     total = sum(entry.bytes for entry in layers)
     per_token = _growth_without_rounding(layers, given)
     if engine == "reference":
@@ -124,6 +124,16 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
     trust = ENGINES[engine].trust if _is_checked(model, given) else "estimate"
     return CacheSize(total, per_token, total - per_token * tokens, layers, engine, trust, idle)
+
+
+def _merge(layers: tuple[LayerCache, ...]) -> tuple[LayerCache, ...]:
+    """Put layers of one name that keep the same into one row: T5's first stands apart in its tree, for its table of positions alone."""
+    found: dict[tuple[object, ...], LayerCache] = {}
+    for entry in layers:
+        like = entry._replace(layers=0, bytes=0)
+        first = found.get(like)
+        found[like] = entry if first is None else entry._replace(layers=first.layers + entry.layers, bytes=first.bytes + entry.bytes)
+    return tuple(found.values())
 
 
 def _is_checked(model: ModelValue, given: Inputs) -> bool:

@@ -200,10 +200,12 @@ def whisper(run: ForwardPass, body: Part) -> Value:
     assert isinstance(stack, Part)
     width = _last_width(stack)
     frames = run.lengths["seq"]
-    wave = tape.note("conv1d", result=Value((run.batch, width, frames), run.ways.size))
+    first, second = (tape.learns(required_child(stack, name)) for name in ("conv1", "conv2"))
+    wave = tape.note("conv1d", result=Value((run.batch, width, frames), run.ways.size, grad=first))
     wave = tape.by_input(wave, "gelu")
-    tape.save(wave, "conv1d")
-    half = Value((run.batch, width, (frames + 1) // 2), run.ways.size)
+    if first or second:
+        tape.save(wave, "conv1d")
+    half = Value((run.batch, width, (frames + 1) // 2), run.ways.size, grad=first or second)
     wave = tape.by_input(tape.note("conv1d", wave, result=half), "gelu")
     value = tape.drop(tape.add(wave.transpose(1, 2)))
     value = layers(run, repeated_children(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))

@@ -133,15 +133,16 @@ def check_optimizer(optimizer: str) -> None:
     Raises:
         UsageError: It is not one of :data:`OPTIMIZERS`.
     """
-    if optimizer not in OPTIMIZERS:
-        why = "; Shampoo and SOAP keep blocks whose size their own settings decide" if optimizer in ("shampoo", "soap") else ""
+    if optimizer in ("shampoo", "soap"):
         raise UsageError(
             Text(
-                "optimizer: expected one of {optimizers}, found {optimizer!r:.40}{why}",
-                optimizers=", ".join(OPTIMIZERS),
+                "optimizer: {optimizer} is not counted, since its own settings decide in which blocks it keeps its states; take adamw or adafactor for a comparison",
                 optimizer=optimizer,
-                why=why,
             )
+        )
+    if optimizer not in OPTIMIZERS:
+        raise UsageError(
+            Text("optimizer: expected one of {optimizers}, found {optimizer!r:.40}", optimizers=", ".join(OPTIMIZERS), optimizer=optimizer)
         )
 
 

@@ -7,7 +7,7 @@ alone are those that the scheme leaves alone. Whatever else a config says is tol
 from __future__ import annotations
 
 from weighbridge.accounts.memory.groups import grouped_bytes, tensors_in_groups
-from weighbridge.accounts.memory.weights import GROUPS, OwnedTensor, is_packed, owned_tensors
+from weighbridge.accounts.memory.weights import GROUPS, HQQ, OwnedTensor, is_packed, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.last import keep_last
@@ -127,6 +127,15 @@ _CHANNEL = _COMPRESSED | {
     "weights.group_size": (None,),
     "input_activations.dynamic": (True, None),
 }
+_HQQ = {
+    "quant_method": ("hqq",),
+    "weight_quant_params.channel_wise": (True,),
+    "weight_quant_params.view_as_float": (False, None),
+    "scale_quant_params": (None,),
+    "zero_quant_params": (None,),
+    "offload_meta": (False, None),
+}
+_HQQ_FREE = frozenset(f"weight_quant_params.{key}" for key in ("axis", "optimize", "round_zero"))
 
 RULES = (
     Rule("fp8-block", _FP8, skips="modules_to_not_convert", experts=True, step=256),
@@ -146,6 +155,16 @@ RULES = (
     ),
     Rule("nvfp4", _NVFP4 | {"input_activations": (None,)}, _COMPRESSED_FREE, "ignore", step=16),
     Rule("nvfp4-w4a4", _NVFP4 | {"input_activations.dynamic": ("local", False)}, _COMPRESSED_FREE, "ignore", step=16),
+    *(
+        Rule(
+            f"hqq-{width}bit{'' if group == 64 else f'-g{group}'}",
+            _HQQ | {"weight_quant_params.nbits": (width,), "weight_quant_params.group_size": (group,)},
+            _HQQ_FREE,
+            "skip_modules",
+            step=group,
+        )
+        for width, group in HQQ
+    ),
     Rule("w8a8", _CHANNEL | {"format": ("int-quantized",), "weights.type": ("int",)}, _COMPRESSED_FREE, "ignore", step=8),
     Rule("fp8-channel", _CHANNEL | {"format": ("float-quantized",), "weights.type": ("float",)}, _COMPRESSED_FREE, "ignore", step=8),
 )
@@ -194,6 +213,8 @@ def _find_settings(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flatten_settings(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings, those of the one group of compressed-tensors beside the others: ``weights.num_bits``, ``targets``."""
+    if said.get("quant_method") == "hqq":
+        return {**_without(said, "quant_config"), **_inside(said.get("quant_config"), "weight_quant_params")}
     groups = said.get("config_groups")
     if said.get("quant_method") != "compressed-tensors" or not isinstance(groups, dict) or len(groups) != 1:
         return said
@@ -205,6 +226,17 @@ def _flatten_settings(said: Mapping[str, Any]) -> Mapping[str, Any]:
         else:
             found |= {f"{key}.{name}": inner for name, inner in value.items()} if nested else {f"{key}": value}
     return found
+
+
+def _without(said: Mapping[str, Any], left_out: str) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if key != left_out}
+
+
+def _inside(said: object, nested: str) -> dict[str, Any]:
+    """Return settings, those of one key under names with a dot: ``weight_quant_params.nbits``."""
+    if not isinstance(said, dict) or not isinstance(said.get(nested), dict):
+        return {}
+    return _without(said, nested) | {f"{nested}.{key}": value for key, value in said[nested].items()}
 
 
 def _agrees(rule: Rule, said: Mapping[str, Any]) -> bool:
@@ -261,8 +293,8 @@ def _skips_same_modules(tree: Part, rule: Rule, skips: object) -> bool:
     except UsageError:
         return False
     names = [row.name for row in rows]
-    if rule.skips == "ignore" and any(row.tied_to and not (left and row.name.removesuffix(".weight").endswith(left)) for row in rows):
-        return False  # compressed-tensors packs a tied head that it is not told to leave alone, beside the table
+    if rule.skips in HEADS_TOO and any(row.tied_to and not (left and row.name.removesuffix(".weight").endswith(left)) for row in rows):
+        return False  # these pack a tied head that they are not told to leave alone, beside the table
     known, heads = _starts(names), _starts(left)
     if not all(name in known or any(other.endswith("." + name) for other in known) for name in left):
         return False  # a name for something that this tree calls otherwise
@@ -277,8 +309,12 @@ def _skips_same_modules(tree: Part, rule: Rule, skips: object) -> bool:
 
 
 def _leaves_head(entry: OwnedTensor, rule: Rule) -> bool:
-    """Say whether a map outside the layers is a head that the method leaves alone without being told; compressed-tensors packs it."""
-    return entry.part.name == "lm_head" and rule.skips != "ignore"
+    """Say whether a map outside the layers is a head that the method leaves alone without being told."""
+    return entry.part.name == "lm_head" and rule.skips not in HEADS_TOO
+
+
+HEADS_TOO = ("ignore", "skip_modules")
+"""How methods call the modules that are left alone which pack a head too where it is not among them: compressed-tensors and HQQ."""
 
 
 def _names(skips: object) -> tuple[str, ...] | None:
@@ -343,7 +379,7 @@ BITS = {"fp8": 8, "fp4": 4, "nvfp4": 4, "w4a16_awq": 4, "w4a8_awq": 4, "mxfp4": 
 def _stated_bits(said: Mapping[str, Any]) -> Iterator[int]:
     """Yield every number of bits of weights that is stated anywhere inside the settings."""
     for key, value in said.items():
-        if key in ("bits", "num_bits", "w_bit") and _is_size(value):
+        if key in ("bits", "num_bits", "nbits", "w_bit") and _is_size(value):
             yield value
         elif key in ("load_in_4bit", "load_in_8bit") and value is True:
             yield int(key[len("load_in_")])
@@ -367,7 +403,11 @@ def _in_words(said: Mapping[str, Any]) -> Text:
     )
     name = method[:40] if isinstance(method, str) and method.replace("-", "").replace("_", "").isalnum() else "?"
     weights = _weights_of(said)
-    width, group, block = weights.get("bits", weights.get("num_bits")), weights.get("group_size"), weights.get("weight_block_size")
+    width, group, block = (
+        next((weights[key] for key in ("bits", "num_bits", "nbits") if key in weights), None),
+        weights.get("group_size"),
+        weights.get("weight_block_size"),
+    )
     if width is None and said.get("load_in_4bit") is True:
         width = 4
     if width is None and (said.get("load_in_8bit") is True or method == "fp8"):
@@ -383,6 +423,10 @@ def _in_words(said: Mapping[str, Any]) -> Text:
 
 def _weights_of(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings of the weights: those of the one group, where a config has groups."""
+    if said.get("quant_method") == "hqq":
+        inner = said.get("quant_config")
+        own = inner.get("weight_quant_params") if isinstance(inner, dict) else None
+        return own if isinstance(own, dict) else {}
     groups = said.get("config_groups")
     if not isinstance(groups, dict):
         return said

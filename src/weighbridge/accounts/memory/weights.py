@@ -246,8 +246,9 @@ def _scheme_of_hqq(width: int, group: int) -> Scheme:
     return Scheme(meaning, lambda o, i: _hqq(o, i, width, group), "hqq 0.2.8, core/quantize.py and core/bitpack.py")
 
 
-SCHEMES |= {f"hqq-{width}bit": _scheme_of_hqq(width, 64) for width in (8, 4, 3, 2, 1)}
-SCHEMES |= {f"hqq-{width}bit-g{group}": _scheme_of_hqq(width, group) for width in (4, 3, 2) for group in (16, 32, 128)}
+HQQ = (*((width, 64) for width in (8, 4, 3, 2, 1)), *((width, group) for width in (4, 3, 2) for group in (16, 32, 128)))
+"""The widths and groups of HQQ that have a scheme."""
+SCHEMES |= {f"hqq-{width}bit{'' if group == 64 else f'-g{group}'}": _scheme_of_hqq(width, group) for width, group in HQQ}
 
 
 def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:

@@ -78,7 +78,8 @@ def test_a_text_is_as_long_as_the_positions_where_nobody_says_how_long() -> None
     [
         ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
         ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens; 513 are too many"),
-        ({"optimizer": "shampoo"}, "optimizer: expected one of sgd, momentum, adam"),
+        ({"optimizer": "shampoo"}, "optimizer: shampoo is not counted, since its own settings decide"),
+        ({"optimizer": "magic"}, "optimizer: expected one of sgd, momentum, adam"),
         ({"attention": "magic"}, "attention: expected one of eager, sdpa, flash, found 'magic'"),
         ({"dtype": "float3"}, "dtype: expected one of float64, float32"),
         ({"dtype": "int4"}, "dtype: a model does not compute in int4"),

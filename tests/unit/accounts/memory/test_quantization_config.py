@@ -113,7 +113,18 @@ def compressed_settings(form: str, weights: dict[str, Any], dynamic: object = No
     }
 
 
+def hqq_settings(skips: list[str], **changes: Any) -> dict[str, Any]:
+    """Return settings as the reference library writes those of HQQ (``HqqConfig.to_dict``)."""
+    weights = {"nbits": 4, "channel_wise": True, "group_size": 64, "optimize": True, "round_zero": True, "axis": 1, "view_as_float": False}
+    rest = {"scale_quant_params": None, "zero_quant_params": None, "offload_meta": False}
+    settings = {"weight_quant_params": weights | changes.pop("weights", {}), **rest, **changes}
+    return {"quant_config": settings, "quant_method": "hqq", "skip_modules": skips}
+
+
 LAYOUTS = [
+    (hqq_settings(["lm_head"]), lambda o, i: o * i // 2 + 4 * (o * i // 64)),
+    (hqq_settings(["lm_head"], weights={"nbits": 8}), lambda o, i: o * i + 4 * (o * i // 64)),
+    (hqq_settings(["lm_head"], weights={"nbits": 2, "group_size": 16}), lambda o, i: o * i // 4 + 4 * (o * i // 16)),
     (FP8, lambda o, i: o * i + 4 * -(-o // 128) * -(-i // 128)),
     (GPTQ, lambda o, i: 4 * (i // 8 * o + i // 128 * o // 8 + i) + 2 * (i // 128) * o),
     (GPTQ | {"bits": 8}, lambda o, i: 4 * (i // 4 * o + i // 128 * o // 4 + i) + 2 * (i // 128) * o),
@@ -178,6 +189,10 @@ INEXACT = [
     (LLAMA, compressed_settings("pack-quantized", WEIGHTS | {"actorder": "group"}), "compressed-tensors, 4 bits, groups of 32"),
     (LLAMA, compressed_settings("float-quantized", EIGHT | {"type": "float"}, dynamic=False), "compressed-tensors, 8 bits"),
     (LLAMA, {"quant_algo": "NVFP4", "group_size": 16}, "NVFP4"),
+    (LLAMA, hqq_settings([]), "hqq, 4 bits, groups of 64"),  # the head is packed too
+    (LLAMA, hqq_settings(["lm_head"], weights={"group_size": 256}), "hqq, 4 bits, groups of 256"),
+    (LLAMA, hqq_settings(["lm_head"], scale_quant_params={"nbits": 8, "group_size": 128}), "hqq, 4 bits, groups of 64"),
+    (LLAMA, {"quant_method": "hqq", "quant_config": {"q_proj": {"nbits": 4}}}, "hqq"),
     (LLAMA, {"quant_method": ["x\x1b[31m"], "bits": True}, "?"),
 ]
 
