@@ -12,6 +12,7 @@ from weighbridge.auditing.checks import (
     bytes_beside,
     bytes_of_counts,
     bytes_said,
+    cache_columns,
     cache_lengths,
     changed_sizes,
     changes,
@@ -169,7 +170,7 @@ def _later_claims(
     return claims[len(before) :]
 
 
-_OF_BYTES = (lettered_bytes, stated_bytes, bytes_beside, bytes_of_counts, cache_lengths, nominal_bytes, sentence_bytes)
+_OF_BYTES = (lettered_bytes, stated_bytes, bytes_beside, bytes_of_counts, cache_columns, cache_lengths, nominal_bytes, sentence_bytes)
 _MOST_OF_LINE = 100
 """Claims of a line that are compared with each other; a line with more is no sentence."""
 

@@ -244,3 +244,9 @@ WORK_AGREED = 2
 """Figures of a column of arithmetic that must be right, and twice as many as are not, before one that is not is wrong."""
 WORK_COLUMN_TOLERANCE = Fraction(3, 100)
 """How far a published figure of a pass may be from a tool's count of it: tools differ in norms, biases and activations."""
+
+# cache_columns
+CACHE_ROWS = 2
+"""Caches of a column that must be their model's before the one that is not is wrong."""
+CACHE_SLACK = Fraction(1, 20)
+"""How far a cache may be beyond its rounding: lengths in thousands are of 1,000 or of 1,024 tokens, and units likewise."""

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.said_sizes import sizes_said
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.sentence_subjects import is_own_size, only_model, sentence_bounds, subject_of_sentence
+from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, is_own_size, only_model, sentence_bounds, subject_of_sentence
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import goes_on
@@ -86,10 +86,11 @@ def _read(scene: Scene, token: Token) -> _Count | None:
         return None
     start, stop = sentence_bounds(scene, token.line, token.start)
     beside = next((m for m in mentions if m.kind == MODEL and _BESIDE.fullmatch(text, m.end, token.start)), None)
+    label = _LABEL.search(text, max(0, token.start - _REACH), token.start)
     if beside is not None and _CLOSES.match(text, token.end):
         mention: Mention | None = beside
         named = True
-    elif _NOUN.match(text, token.end) or _LABEL.search(text, max(0, token.start - _REACH), token.start):
+    elif _NOUN.match(text, token.end) or label is not None:
         mention, named = subject_of_sentence(scene, token.line, start, stop, token.start)
     else:
         return None
@@ -100,7 +101,7 @@ def _read(scene: Scene, token: Token) -> _Count | None:
     after = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[token.end : stop]))[0]
     what = (
         "non_embedding"
-        if _WITHOUT.search(f"{before} {after}")
+        if _WITHOUT.search(f"{before} {after} {label[0] if label is not None else ''}")
         else "active"
         if is_active(text[start : token.start], text[token.end : stop])
         else "total"
@@ -113,17 +114,17 @@ _BESIDE = pattern(r"[*_`]{0,3}\s?[(（]\s?[~≈]?\s?")
 _CLOSES = pattern(r"\s?(?:param(?:eter)?s)?\s?[)）]", re.IGNORECASE)
 """Around a count in parentheses behind its model's name: ``from tiny (39M) to large (1550M)``."""
 _NOUN = pattern(
-    r"[\s-]?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:are |is )?(?:total|active|activated|used (?:during|for|per|at|on))\b(?! (?:tokens?|users?))",
+    r"[\s-]?(?:total |active |activated )?(?:param(?:eter)?s?\b)(?! (?:more|less|fewer))|\s(?:are |is )?(?:total|active|activated|non-embedding|used (?:during|for|per|at|on))\b(?! (?:tokens?|users?))",
     re.IGNORECASE,
 )
 _LABEL = pattern(
-    r"(?:(?:number of (?:parameters|params)|parameter count|parameters|params)(?: (?:in|of|for) [\w.\- ]{2,32})?)[*_`]*\s?(?:[:：|=(]|is|of|are){1,2}\s?(?:about|around|approximately|roughly|only|a total of)?\s?[*_`~≈]*\s?$",
+    r"(?:(?:number of (?:parameters|params)|parameter count|parameters|params)(?: (?:in|of|for) [\w.\- ]{2,32})?(?: ?[(（][^()（）\d]{2,24}[)）])?)[*_`]*\s?(?:[:：|=(]|is|of|are){1,2}\s?(?:about|around|approximately|roughly|only|a total of)?\s?[*_`~≈]*\s?$",
     re.IGNORECASE,
 )
 """What stands behind a count of parameters, or before it."""
 _CLAUSE = pattern(r"[,;:()（）|]|\b(?:and|but|while|with|whereas|which|that|despite|although|though|of which)\b|—")
 _FAMILY_WORDS = pattern(r"(?:sparse )?mixture[- ]of[- ]experts?|\bmoe\b", re.IGNORECASE)
-_WITHOUT = pattern(r"non[- ]?embed|(?:without|excluding) (?:the )?embed|\bbackbone\b", re.IGNORECASE)
+_WITHOUT = pattern(r"non[- ]?embed\w*|(?:without|excluding) (?:the )?embed|\bbackbone\b", re.IGNORECASE)
 _OF_ANOTHER = pattern(
     r"layers?|heads?\b|expert|embedding|attention|vocab|adapter|lora|trainable|extra|addition|\bmore\b|fewer|\bless\b|\bthan\b|\beach\b|every|sav|reduc|memory|tokens?\b(?! during)|\bdata|gpu|"
     r"compar|\bvs\b|versus|\blike\b|similar|teacher|student|encoder|decoder|vision|image|audio|text|generator|discriminator|up to|\bover\b|exceed|nearly|almost|between|\bfrom\b|range|\bto\b|"
@@ -140,14 +141,14 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]])
     if not _is_agreed(scene, count, right) or is_near(token, subject.models, count.what) or is_of_their_own(scene, token.line):
         return False
     clause = f"{count.before} {_OF_ACTIVE.sub(' ', count.after) if count.what == 'active' else count.after}"
-    plain = _PLAIN.sub(" ", clause)
+    plain = _PLAIN.sub(" ", _WITHOUT.sub(" ", clause) if count.what == "non_embedding" else clause)
     if _OF_ANOTHER.search(plain) or ANOTHER.search(plain) or SUPPOSED.search(text, count.start, count.stop):
         return False
     if count.before and goes_on(text, count.start, token.start):
         return False
     sizes = {size.word for size in sizes_said(text) if count.start <= size.start < count.stop}
     opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
-    if not count.named and opens and len(sizes) <= AGREED_FIELDS:
+    if not (count.named or OPENS_WITH_IT.match(text, count.start)) and opens and len(sizes) <= AGREED_FIELDS:
         return False
     others = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
     sisters = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(others))
@@ -185,11 +186,8 @@ def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]
     said_so = _LABEL.search(line.text, max(0, count.token.start - _REACH), count.token.start) or _HAS.search(
         line.text, 0, count.token.start
     )
-    meant = count.named or alone or _IT.match(line.text, count.start) is not None
+    meant = count.named or alone or OPENS_WITH_IT.match(line.text, count.start) is not None
     return (said_so is not None and alone) or (meant and len({one.text for one in near}) >= AGREED_FIELDS)
-
-
-_IT = pattern(r"\W*(?:it|the model|this model)\b", re.IGNORECASE)
 
 
 _HAS = pattern(

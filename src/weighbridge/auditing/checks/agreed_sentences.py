@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_own_size, only_model, sections
+from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, WIDTHS, Sentence, is_own_size, only_model, sections
 from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
 from weighbridge.auditing.checks.topics import CLAUSE
 from weighbridge.auditing.claims import Claim
@@ -98,8 +98,8 @@ def _is_settled(scene: Scene, one: Sentence, size: DescribedSize, right: int, sp
     if beside >= AGREED_FIELDS - (sure or one.named):
         return True
     cell = one.start > 0 and text[one.start - 1] == "|" and not _is_in_wide_table(scene, one.line)
-    plain = one.named or cell or not goes_on_elsewhere(text, (), size.first, size.last)
-    return plain and not built and spare + (sure or one.named) >= 0
+    plain = one.named or cell or OPENS_WITH_IT.match(text, one.start) or not goes_on_elsewhere(text, (), size.first, size.last)
+    return bool(plain) and not built and spare + (sure or one.named) >= 0
 
 
 def _is_in_wide_table(scene: Scene, line: int) -> bool:
@@ -110,7 +110,7 @@ def _is_in_wide_table(scene: Scene, line: int) -> bool:
 _PAIR = 2
 _ODD_SHARE = 4
 """Kinds of sizes that are the model's, for each of a section that is not."""
-_FREE = frozenset(("types", "patch", "image"))
+_FREE = frozenset(("types", "image"))
 """Sizes that a text sets as it likes."""
 
 
@@ -153,7 +153,8 @@ _PLAIN_WIDTH = {
 def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int) -> bool:
     """Tell whether no words about a size make it another model's, or one of something else in the model."""
     text = scene.lines[one.line].text
-    if size.value <= 1 or belongs_to_a_part(text, size.end) or is_of_their_own(scene, one.line):
+    full = one.named and len(one.own() - {size.word}) > AGREED_FIELDS  # said of the model itself, whoever builds one like it
+    if size.value <= 1 or belongs_to_a_part(text, size.end) or (is_of_their_own(scene, one.line) and not full):
         return False
     code = _SETS.search(text, 0, size.start) is not None and not (one.named and len(one.own()) >= AGREED_FIELDS)
     code = code and len(_WORDS.findall(text, one.start, one.stop)) < _PROSE
@@ -165,11 +166,12 @@ def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int) -> b
         return False
     if not one.named and _INDEFINITE.match(text, one.start):
         return False
-    around = _TOP.sub(" ", f"{text[first : size.first]} {text[size.end : stop]}")
+    before = _TOP_OF.sub("", text[first : size.first]) if size.word == "active" else text[first : size.first]
+    around = _TOP.sub(" ", f"{before} {text[size.end : stop]}")
     return not (
         _OTHERWISE.search(around)
         or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first]))
-        or _EACH.search(text, 0, size.first)
+        or _EACH.search(text[:first] + before)
     )
 
 
@@ -178,6 +180,8 @@ def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
     return re.search(rf"[(（,，;][^()（）]{{0,16}}(?<![\d.,]){right:,}(?![.,]?\d)\s(?:in|for|with|when)\b", text[start:stop]) is not None
 
 
+_TOP_OF = pattern(r"\btop[- ]?$", re.IGNORECASE)
+"""Before a number of experts that work on a token: ``top-4 routing``."""
 _WORDS = pattern(r"(?<![\w.])[a-z]{2,}(?![\w.(=])")
 _PROSE = 6
 """Words by which a line with an assignment is a sentence: ``d_model = 768, which can also be expressed as H``."""

@@ -18,15 +18,15 @@ _ABOVE = 4
 """Lines above a table that may say what it is of."""
 
 
-def is_otherwise(scene: Scene, table: Table, head: str) -> bool:
-    """Tell whether a column holds caches that are smaller than the models keep them, or of several sequences."""
-    return _OTHER_CACHE.search(f"{head} {_lead(scene, table)}") is not None
+def is_otherwise(scene: Scene, table: Table, head: str, above: int = _ABOVE) -> bool:
+    """Tell whether a column holds caches that are smaller than the models keep them, or of several sequences, by its head and the lines above."""
+    return _OTHER_CACHE.search(f"{head} {_lead(scene, table, above)}") is not None
 
 
-def _lead(scene: Scene, table: Table) -> str:
+def _lead(scene: Scene, table: Table, above: int = _ABOVE) -> str:
     """Return the lines right above a table."""
     first = min(table.lines)
-    return " ".join(scene.lines[index].text for index in range(max(0, first - _ABOVE), first))
+    return " ".join(scene.lines[index].text for index in range(max(0, first - above), first))
 
 
 def of_lengths(place: Figure, table: Table, head: str) -> Claim | None:

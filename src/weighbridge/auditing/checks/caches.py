@@ -159,6 +159,16 @@ def _tokens(text: str) -> list[Fraction]:
     return [length * batch for length in lengths if length for batch in (*batches, Fraction(1)) if batch][:12]
 
 
+def elements_per_token(model: ModelValue) -> int:
+    """Return the elements that a token leaves in a model's cache.
+
+    >>> from weighbridge.auditing.checks.own_counts import preset_model
+    >>> elements_per_token(preset_model("llama-3-8b"))
+    65536
+    """
+    return _per_token(model)[False]
+
+
 @lru_cache(maxsize=256)
 def _per_token(model: ModelValue) -> tuple[int, int]:
     """Return the elements that a token leaves in the cache: as it is, and if every head had its own keys."""

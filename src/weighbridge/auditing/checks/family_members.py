@@ -18,19 +18,23 @@ from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
 def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], main: AssumedModel | None) -> dict[int, list[Mention]]:
     """Take a family's bare name, such as ``Mixtral``, for the model that the text is about.
 
-    From the line on which the text names another member of that family, the bare name may mean either, and is left open.
+    Behind that model's own name, the bare name means it and no sister. From the line on which the text names another member of that family, the bare name may mean either, and is left open.
     """
     if main is None:
         return named
     members: set[str | None] = set()
+    called = False
     resolved: dict[int, list[Mention]] = {}
     for index, found in sorted(named.items()):
         if not main.given:
             members |= {mention.name for mention in found if mention.kind == MODEL} - {main.name}
         resolved[index] = [
-            m._replace(name=main.name, kind=MODEL) if m.kind == FAMILY and main.name in m.names and members.isdisjoint(m.names) else m
+            m._replace(name=main.name, kind=MODEL, names=(main.name,) if called else m.names)
+            if m.kind == FAMILY and main.name in m.names and members.isdisjoint(m.names)
+            else m
             for m in found
         ]
+        called = called or (not main.given and any(m.kind == MODEL and m.names == (main.name,) for m in found))
     return resolved
 
 

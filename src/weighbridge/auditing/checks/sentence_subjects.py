@@ -130,6 +130,10 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
     return None, False
 
 
+OPENS_WITH_IT = pattern(r"\W*(?:it|(?:the|this) (?:model|architecture))\b(?! (?:card|zoo|hub|family|parallel))", re.IGNORECASE)
+"""The beginning of a sentence about the model at hand."""
+
+
 def only_model(scene: Scene) -> str | None:
     """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
     named = [(m, scene.lines[line].text) for line, found in scene.mentions.items() for m in found]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from weighbridge.auditing.checks.plain_totals import is_plain
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
     right, number = own_count(subject.models[0], what), likeliest_value(token)
-    if right is None or number is None:
+    if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(scene.lines[token.line].text, token.end)):
         return
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
@@ -59,6 +61,10 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
         sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
     )
     yield total_claim(scene, token, "wrong", Fraction(right), reason)
+
+
+_UNIT_AHEAD = pattern(r"\s?(?:,|/|and\b|or\b|to\b|[-–])\s?[~≈]?\d[\d.]*\s?(?:million|billion|[MB]\b)", re.IGNORECASE)
+"""Behind the first of two counts that have one unit: ``149 and 395 million, respectively``."""
 
 
 def _is_another_share(model: ModelValue, number: Fraction) -> bool:

@@ -93,6 +93,12 @@ _BY = patterns.pattern(
 _TOKENS = patterns.pattern(
     r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
 )
+_SQUARE = patterns.pattern(
+    r"(?<![\d.×x])(?P<first>\d{1,2})\s?[×x]\s?(?P<second>\d{1,2})(?![\d.]|\s?[×x]\s?\d)(?= (?:pixels? |image |non-overlapping |fixed-size )*patch(?:es)?\b)"
+    r"|\bpatch(?:es| size)?(?: of)?(?: size)?\s?[:=]?\s?(?P<third>\d{1,2})\s?[×x]\s?(?P<fourth>\d{1,2})(?![\d.]|\s?[×x]\s?\d)",
+    re.IGNORECASE,
+)
+"""The two sides of a patch: ``16×16 patches``, ``patch size: 14x14``."""
 HEADING_NUMBER = patterns.pattern(r"\d{1,2} [A-Z][A-Za-z -]{0,40} [×x] ?\d{1,3}(?:\s{2,}|$)")
 """A heading with its number: ``2 Transformer layers × 32``."""
 _OF_HEADS = patterns.pattern(r"\bheads of $", re.IGNORECASE)
@@ -138,6 +144,10 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
         if behind is not None and figure.start() not in found and not (figure.start() == 0 and HEADING_NUMBER.match(text)):
             word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
             found[figure.start()] = _size(word, figure, figure.start(), behind.end())
+    for square in _SQUARE.finditer(text):
+        for side in ("first", "second", "third", "fourth"):
+            if square[side]:
+                found.setdefault(square.start(side), DescribedSize("patch", int(square[side]), *square.span(side), *square.span()))
     return tuple(found[start] for start in sorted(found))
 
 

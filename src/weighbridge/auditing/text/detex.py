@@ -7,7 +7,15 @@ from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.pasted_math import SIGNS, repeats
-from weighbridge.auditing.text.typed_signs import PUNCTUATION, is_between_groups, is_of_many_groups, is_operand, sign_as_read, simplify
+from weighbridge.auditing.text.typed_signs import (
+    PUNCTUATION,
+    is_between_groups,
+    is_of_many_groups,
+    is_operand,
+    respell,
+    sign_as_read,
+    simplify,
+)
 
 _SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
 _NOTHING = frozenset("\u200b\u200c\u200d\ufeff\u2060\u2061\u2062\u2063\u00ad")
@@ -52,12 +60,12 @@ def strip_tex(raw: str) -> tuple[str, tuple[int, ...]]:
     if raw.isascii() and not any(sign in raw for sign in "\\^*`$~<{&"):
         copies = repeats(raw) if "=" in raw or "," in raw else []
         if not copies:
-            return raw.replace("\t", " ").replace("\r", " "), tuple(range(len(raw)))
+            return respell(raw).replace("\t", " ").replace("\r", " "), tuple(range(len(raw)))
     else:
         copies = repeats(raw)
     writer = _Writer(raw, copies)
     _convert(writer, 0, len(raw), 0)
-    return simplify("".join(writer.text)), tuple(writer.at)
+    return respell(simplify("".join(writer.text))), tuple(writer.at)
 
 
 def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:

@@ -28,6 +28,15 @@ def simplify(text: str) -> str:
     return text.translate(_SIMPLIFIED) if any(sign in text for sign in _TRADITIONAL) else text  # a look is ten times as fast
 
 
+def respell(text: str) -> str:
+    """Return a text with the misspelt ``Paramaters`` of many cards as it is spelt, each letter in its place.
+
+    >>> respell("Number of Paramaters")
+    'Number of Parameters'
+    """
+    return text.replace("aramater", "arameter")
+
+
 def sign_as_read(character: str) -> str:
     """Return the one sign that is read for all that are typed for it."""
     if character in _SIGNS:
