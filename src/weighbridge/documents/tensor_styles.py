@@ -18,6 +18,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.core.tree import Part, Row, Tensor, copy_name, positions
+from weighbridge.documents.renderers.wrapping import measure
 from weighbridge.verification.checkpoint_names import list_tensors
 
 if TYPE_CHECKING:
@@ -224,33 +225,36 @@ def _keras_class(module: _Module) -> str:
 
 def _keras(model: ModelValue, names: str) -> Iterator[str]:
     """Print what ``model.summary()`` prints of layers whose input is not known yet: a row for each that has parameters of its own."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Column, Table
-
     rows = [
         (escape_invisible(f"{module.path or module.name} ({_keras_class(module)})"), module.elements)
         for module in _modules(model.tree, model.class_name)
         if module.tensors
     ]
-    first, last = max([len(name) for name, _ in rows] + [12]), max([len(f"{count:,}") for _, count in rows] + [7])
-    table = Table(
-        Column("Layer (type)", width=first),
-        Column("Output Shape", width=12),
-        Column("Param #", justify="right", width=last),
-        show_lines=True,
-    )
-    for name, count in rows:
-        table.add_row(escape(name), "?", f"{count:,}")
-    console = Console(highlight=False, force_terminal=False, color_system=None, width=first + last + 12 + 20)
-    console.begin_capture()
-    console.print(table)
+    widths = max([measure(name) for name, _ in rows] + [12]), 12, max([len(f"{count:,}") for _, count in rows] + [7])
     tally = tally_of(model)
     frozen = int(str(tally.unique)) - int(str(tally.trainable))
     yield escape_invisible(f'Model: "{model.class_name or model.source}"')
-    yield from console.end_capture().splitlines()
+    yield _rule("┏┳┓", "━", widths)
+    yield _cells("┃", ("Layer (type)", "Output Shape", "Param #"), widths)
+    yield _rule("┡╇┩", "━", widths)
+    for number, (name, count) in enumerate(rows):
+        if number:
+            yield _rule("├┼┤", "─", widths)
+        yield _cells("│", (name, "?", f"{count:,}"), widths)
+    yield _rule("└┴┘", "─", widths)
     for title, amount in (("Total", tally.unique), ("Trainable", tally.trainable), ("Non-trainable", frozen)):
         yield f" {title} params: {amount:,} ({keras_bytes(4 * int(str(amount)))})"
+
+
+def _rule(corners: str, line: str, widths: tuple[int, int, int]) -> str:
+    left, middle, right = corners
+    return left + middle.join(line * (width + 2) for width in widths) + right
+
+
+def _cells(edge: str, cells: tuple[str, str, str], widths: tuple[int, int, int]) -> str:
+    name, shape, count = cells
+    padded = name + " " * (widths[0] - measure(name)), f"{shape:<{widths[1]}}", f"{count:>{widths[2]}}"
+    return f"{edge} " + f" {edge} ".join(padded) + f" {edge}"
 
 
 def keras_bytes(size: float) -> str:

@@ -168,7 +168,7 @@ def _entry(directory: bytes, at: int, limit: int) -> tuple[Member, int]:
     except UnicodeDecodeError:
         raise ReadError("a name in the archive's directory is not text", offset=limit + at) from None
     size, packed, offset = _zip64_sizes(directory[name_end : name_end + extra_length], (size, packed, offset), limit + at)
-    if offset + packed + 30 > limit and packed:
+    if offset + (packed and packed + 30) > limit:
         raise ReadError(Text("{shown} reaches beyond the archive's members", shown=make_printable(name)), offset=limit + at)
     return Member(name, size, packed, method, checksum, offset, limit), end
 

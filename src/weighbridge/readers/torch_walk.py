@@ -79,7 +79,9 @@ def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[FoundT
             raise ReadError("the pickle refers to its own parts without end")
         view = _tensor(node)
         if view is not None:
-            yield FoundTensor(_path(place), view, kind if view.parameter is None or kind.note else Kind(not view.parameter))
+            path = _path(place)
+            visits += len(path) // 16  # a path is written out for each tensor: deep ones are work too
+            yield FoundTensor(path, view, kind if view.parameter is None or kind.note else Kind(not view.parameter))
             node, kind = view.attributes, Kind(True, ATTRIBUTE)
         if not node or id(node) in around or id(node) in once:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import weighbridge
 from tests.unit.safetensors_file import write
 from weighbridge.auditing import audit
 from weighbridge.cli import main
+from weighbridge.documents.renderers.wrapping import measure
 from weighbridge.documents.tensor_styles import STYLES, print_tensors
 
 SEED = Path(__file__).parents[4] / "shared" / "seeds" / "001_ec2b921b4caf4c91.txt"
@@ -87,6 +89,14 @@ def test_keras_has_a_row_for_each_layer_with_parameters() -> None:
     assert re.search(r"│ embeddings.word_embeddings \(Embedding\) +│ \? +│ 23,440,896 │", text)
     assert re.search(r"│ encoder.layer.11.output.LayerNorm \(LayerNormalization\) +│ \? +│ +1,536 │", text)
     assert " Total params: 109,482,240 (417.64 MB)\n Trainable params: 109,482,240 (417.64 MB)\n Non-trainable params: 0 (0.00 B)\n" in text
+
+
+def test_keras_needs_no_library_and_its_table_is_even(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)  # what draws Keras's own table is no dependency of ours
+    write(tmp_path / "m.safetensors", {"词嵌入.weight": (4, 3), "[bold].weight": (2,)})
+    table = [line for line in print_tensors(weighbridge.model(str(tmp_path / "m.safetensors")), "keras").splitlines() if line[0] in "┏┃┡│├└"]
+    assert len(table) == 7
+    assert len({measure(line) for line in table}) == 1
 
 
 @pytest.mark.skipif(find_spec("keras") is None, reason="keras is not installed")

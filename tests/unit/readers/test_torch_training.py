@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -246,3 +247,15 @@ def test_objects_that_hold_each_other_are_walked_in_time(kind: str) -> None:
     else:
         with pytest.raises(ReadError, match=r"refers to its own parts without end|a name of"):
             listing_of({"nodes": nodes}, {})
+
+
+@pytest.mark.parametrize("levels", [100, 5000])
+def test_a_tensor_in_tuples_that_double_is_refused_in_time(levels: int) -> None:
+    """Each level holds the one below twice: what is walked is bounded, and so are the paths, which deep down are long."""
+    root: Any = tensor(1)
+    for _ in range(levels):
+        root = (root, root)
+    before = time.process_time()
+    with pytest.raises(ReadError, match="the pickle refers to its own parts without end"):
+        listing_of({"w": root}, {})
+    assert time.process_time() - before < 8  # 60 s without a bound on the paths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -49,3 +50,17 @@ def test_every_truncation() -> None:
     for length in range(1, len(whole)):
         with pytest.raises(ReadError):
             list_open(BytesIO(whole[:length]), "model.zip")
+
+
+@pytest.mark.parametrize("offset", [1 << 40, (1 << 64) - 1])
+def test_a_member_without_bytes_that_lies_beyond_the_file(offset: int) -> None:
+    """In the directory's 64-bit field, beyond the signed range of a place in a file too."""
+    whole = zip_of(zipfile.ZIP_STORED, model=b"").getvalue()
+    start, end = whole.index(b"PK\x01\x02"), whole.index(b"PK\x05\x06")
+    at = whole.rindex(b"PK\x01\x02")
+    name = whole[at + 46 : end]
+    entry = whole[at : at + 30] + struct.pack("<H", 12) + whole[at + 32 : at + 42] + b"\xff" * 4 + name + struct.pack("<HHQ", 1, 8, offset)
+    directory = whole[start:at] + entry
+    tail = whole[end : end + 12] + struct.pack("<I", len(directory)) + whole[end + 16 :]
+    with pytest.raises(ReadError, match="reaches beyond the archive's members"):
+        list_open(BytesIO(whole[:start] + directory + tail), "model.zip")

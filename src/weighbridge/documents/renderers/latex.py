@@ -56,6 +56,8 @@ SPECIAL = {
     **{letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
 
+_ESCAPES = str.maketrans(SPECIAL)
+
 
 def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as a LaTeX document."""
@@ -70,7 +72,7 @@ def escape(text: str) -> str:
     >>> escape("token_type 50%")
     'token\\\\_type 50\\\\%'
     """
-    return "".join(SPECIAL.get(character, character) for character in text)
+    return text if text.isalnum() and text.isascii() else text.translate(_ESCAPES)
 
 
 def _block(block: Printed) -> str:
@@ -129,8 +131,13 @@ def _make_breakable(text: str) -> str:
     >>> _make_breakable("a.b"), _make_breakable("WhisperForConditionalGeneration")
     ('a.\\\\allowbreak{}b', 'Whisper\\\\allowbreak{}For\\\\allowbreak{}Conditional\\\\allowbreak{}Generation')
     """
-    names = re.sub(r"(?<=[^\W\d])(\\_|\.|\()(?=[^\W\d])", r"\1\\allowbreak{}", escape(text))
-    return re.sub(rf"[A-Za-z\d]{{{WIDEST},}}", lambda name: re.sub(r"(?<=[a-z\d])(?=[A-Z])", r"\\allowbreak{}", name[0]), names)
+    names = _SEAM.sub(r"\1\\allowbreak{}", escape(text))
+    return _LONG_NAME.sub(lambda name: _CAPITAL.sub(r"\\allowbreak{}", name[0]), names) if len(text) >= WIDEST else names
+
+
+_SEAM = re.compile(r"(?<=[^\W\d])(\\_|\.|\()(?=[^\W\d])")
+_LONG_NAME = re.compile(rf"[A-Za-z\d]{{{WIDEST},}}")
+_CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 def _column(table: Table, index: int) -> str:
