@@ -94,7 +94,9 @@ def test_keras_has_a_row_for_each_layer_with_parameters() -> None:
 def test_keras_needs_no_library_and_its_table_is_even(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)  # what draws Keras's own table is no dependency of ours
     write(tmp_path / "m.safetensors", {"词嵌入.weight": (4, 3), "[bold].weight": (2,)})
-    table = [line for line in print_tensors(weighbridge.model(str(tmp_path / "m.safetensors")), "keras").splitlines() if line[0] in "┏┃┡│├└"]
+    table = [
+        line for line in print_tensors(weighbridge.model(str(tmp_path / "m.safetensors")), "keras").splitlines() if line[0] in "┏┃┡│├└"
+    ]
     assert len(table) == 7
     assert len({measure(line) for line in table}) == 1
 

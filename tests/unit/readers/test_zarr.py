@@ -12,6 +12,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.load import checkpoint_of
 from weighbridge.readers import read_listing
+from weighbridge.readers.ocdbt import _Database, _Place
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "formats"
 
@@ -126,3 +127,10 @@ def test_every_damage_of_a_database_is_refused_or_read(tmp_path: Path) -> None:
             read_listing(copy)
         path.write_bytes(whole)
     assert len(read_listing(copy).tensors) == 12
+
+
+@pytest.mark.parametrize("offset", [1 << 40, (1 << 64) - 1])
+def test_a_node_that_lies_beyond_its_file_is_refused(offset: int, tmp_path: Path) -> None:
+    (tmp_path / "d").write_bytes(bytes(100))
+    with pytest.raises(ReadError, match="d ends before what the OCDBT database says is in it"):
+        _Database(tmp_path).read_at(_Place("d", "", offset, 10))
