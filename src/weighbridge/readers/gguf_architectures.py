@@ -52,6 +52,7 @@ SPARSE = {
     "ffn_down_shexp": "mlp.shared_expert.down_proj",
     "ffn_gate_exps.weight": "mlp.experts.gate_up_proj",
     "ffn_up_exps.weight": "mlp.experts.gate_up_proj",
+    "ffn_gate_up_exps.weight": "mlp.experts.gate_up_proj",
     "ffn_down_exps.weight": "mlp.experts.down_proj",
 }
 """Of experts, which lie in one array of three dimensions for each of the three matrices."""

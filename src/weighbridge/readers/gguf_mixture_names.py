@@ -55,6 +55,14 @@ GEMMA4 = {
     "post_norm": "post_per_layer_input_norm",
     "layer_output_scale.weight": "layer_scalar",
     "layer_output_scale": "layer_scalar",
+    "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
+    "post_ffw_norm_1": "post_feedforward_layernorm_1",
+    "post_ffw_norm_2": "post_feedforward_layernorm_2",
+    "ffn_gate_inp.weight": "router.proj.weight",
+    "ffn_gate_inp.scale": "router.scale",
+    "ffn_gate_up_exps.weight": "experts.gate_up_proj",
+    "ffn_down_exps.weight": "experts.down_proj",
+    "ffn_down_exps.scale": "router.per_expert_scale",
 }
 GLM_DSA = {
     "indexer.attn_q_b": "self_attn.indexer.wq_b",

@@ -282,7 +282,8 @@ MIXTURES = {
             for short, name in (("proj", "projections"), ("unembd_proj", "unembed_projections"))}),
     "gemma4": Architecture(
         "gemma4_text", "Gemma4ForCausalLM", GEMMA4,
-        {**{key: field for key, field in FIELDS.items() if key != "feed_forward_length"}, "attention.shared_kv_layers": "num_kv_shared_layers"},
+        {**{key: field for key, field in FIELDS.items() if key != "feed_forward_length"}, "attention.shared_kv_layers": "num_kv_shared_layers",
+         "expert_count": "num_experts", "expert_used_count": "top_k_experts", "expert_feed_forward_length": "moe_intermediate_size"},
         settled=_gemma4),
     "chatglm": Architecture(
         "chatglm", "ChatGLMForConditionalGeneration", CHATGLM,

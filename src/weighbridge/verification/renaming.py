@@ -219,7 +219,7 @@ def _is_found(pattern: re.Pattern[str] | None, name: str) -> bool:
 
 
 def _spellings(name: str, naming: Naming) -> Iterator[str]:
-    """Yield the name, its modern ending, and what the recorded steps make of it."""
+    """Yield the name, its modern ending, and what the recorded steps make of either."""
     yield name
     modern = name
     for old, new in OLD if name.endswith(OLD_ENDINGS) else ():
@@ -227,12 +227,13 @@ def _spellings(name: str, naming: Naming) -> Iterator[str]:
             modern = modern[: -len(old)] + new
             yield modern
             break
-    if not naming.renames or not _is_found(_any_of(naming.renames), modern):
-        return  # as of nearly all names of most files: no step changes it
-    renamed = modern
-    for step in naming.renames:
-        renamed = next(iter(step.apply(renamed)), renamed)
-    yield renamed
+    for spelling in (name, modern) if modern is not name else (name,):
+        if not naming.renames or not _is_found(_any_of(naming.renames), spelling):
+            continue  # as of nearly all names of most files: no step changes it
+        renamed = spelling
+        for step in naming.renames:
+            renamed = next(iter(step.apply(renamed)), renamed)
+        yield renamed
 
 
 def _with_prefixes(names: tuple[str, ...], naming: Naming) -> Iterator[tuple[str, ...]]:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from weighbridge.readers import read_listing
+from weighbridge.readers.gguf_architectures import VARIANTS
+from weighbridge.readers.gguf_models import _steps
+from weighbridge.readers.gguf_relatives import FAMILY
 from weighbridge.readers.gguf_table import BORROWED, KNOWN, UNJUDGED
 
 gguf: Any = pytest.importorskip("gguf")
 np: Any = pytest.importorskip("numpy")
+
+Steps: TypeAlias = list[tuple[re.Pattern[str], tuple[str, ...]]]
+UNLISTED = {"chatglm"}
+"""Architectures of which the library's table has another implementation's names."""
 
 
 def names_of(number: int) -> list[str]:
@@ -93,3 +102,32 @@ def test_a_lora_that_the_library_wrote(tmp_path: Path) -> None:
     listing = read_listing(tmp_path / "lora.gguf")
     assert {tensor.name: tensor.shape for tensor in listing.tensors} == shapes
     assert listing.notes == ("a LoRA for the architecture 'qwen3': 1 pairs of rank 4",)
+
+
+def translate(name: str, steps: Steps) -> list[str]:
+    """Return what a file's tensor is called in the reference: several names, if it holds several."""
+    found = [name]
+    for pattern, targets in steps:
+        found = [pattern.sub(target, one) for one in found for target in (targets if pattern.search(one) else (r"\g<0>",))]
+    return found
+
+
+def test_names_are_those_that_the_library_s_own_tables_translate() -> None:
+    """By ``tensor_mapping.py`` a reference's name belongs to the file's tensor that we translate into it, or to another part of the same whole."""
+    numbers = {name: number for number, name in gguf.MODEL_ARCH_NAMES.items()}
+    variants = {variant: name for name, among in VARIANTS.items() for variant, _ in among}
+    agreed = Counter[str]()
+    wrong = []
+    for name, known in KNOWN.items():
+        number = numbers[variants.get(name, name)]
+        table, steps = gguf.get_tensor_name_map(number, 2), [(re.compile(pattern), targets) for pattern, targets in _steps(known, {})]
+        for tensor in gguf.MODEL_TENSORS[number]:
+            ours = gguf.TENSOR_NAMES[tensor].format(bid=1, xid=0)
+            for reference in translate(f"{ours}.weight", steps):
+                theirs = table.get_name(reference.removesuffix(".weight"))
+                agreed[name] += theirs == ours
+                if theirs not in (None, ours) and reference not in translate(f"{theirs}.weight", steps) and name not in FAMILY:
+                    wrong.append((name, ours, reference, theirs))
+    assert wrong == []
+    assert agreed.total() > 1_700
+    assert {name for name in KNOWN if agreed[name] < 4} == UNLISTED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 DECODER: dict[str, object] = {
     "vocab_size": 96,
     "hidden_size": 16,
@@ -67,6 +69,11 @@ KEYS: dict[str, dict[str, object]] = {
         "feed_forward_length": (24, 24, 24, 48), "attention.sliding_window_pattern": (True, False, True, False), "attention.head_count_kv": (2, 1, 2, 1),
         "attention.key_length": 8, "attention.key_length_swa": 6, "embedding_length_per_layer_input": 3,
     },
+    "gemma4 with experts": {
+        "feed_forward_length": (24, 24, 24, 24), "attention.sliding_window_pattern": (True, False, True, False), "attention.head_count_kv": (2, 1, 2, 1),
+        "attention.key_length": 8, "attention.key_length_swa": 6, "embedding_length_per_layer_input": 0,
+    },
+    "qwen3next with joined experts": {"ssm.inner_size": 20},
     "chatglm": {"attention.head_count_kv": 2},
     "glm-dsa": MLA,
     "mistral4": MLA,
@@ -95,10 +102,14 @@ FAMILIES = {
     "t5encoder without gates": "t5encoder",
     "mixtral": "llama",
     "llama with biases": "llama",
+    "gemma4 with experts": "gemma4",
+    "qwen3next with joined experts": "qwen3next",
     "falcon with two norms": "falcon",
     "deepseek2 of version 3": "deepseek2",
     "chatglm with its matrices apart": "chatglm",
 }
+SEEN_AS = re.compile(" with (?:biases|experts|joined experts)$")
+"""The end of a case's name that is no architecture's."""
 CASES: dict[str, dict[str, object]] = {
     "llama": DECODER,
     "llama with biases": {**DECODER, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True},
@@ -277,6 +288,19 @@ CASES: dict[str, dict[str, object]] = {
         "use_double_wide_mlp": True,
         "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
     },
+    "gemma4 with experts": {
+        **FOUR,
+        "head_dim": 6,
+        "global_head_dim": 8,
+        "num_global_key_value_heads": 1,
+        "attention_k_eq_v": True,
+        "hidden_size_per_layer_input": 0,
+        "enable_moe_block": True,
+        "num_experts": 4,
+        "top_k_experts": 2,
+        "moe_intermediate_size": 8,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+    },
     "chatglm": {
         "padded_vocab_size": 96,
         "hidden_size": 16,
@@ -340,3 +364,4 @@ CASES: dict[str, dict[str, object]] = {
     "deepseek2": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": None},
     "deepseek2 of version 3": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": 7},
 }
+CASES["qwen3next with joined experts"] = CASES["qwen3next"]

@@ -9,7 +9,7 @@ import pytest
 
 import weighbridge
 from tests.unit.readers.real import packaged_file
-from tests.unit.verification.gguf_configs import CASES, DECODER, FAMILIES, KEYS
+from tests.unit.verification.gguf_configs import CASES, DECODER, FAMILIES, KEYS, SEEN_AS
 from tests.unit.verification.gguf_loader import SAMPLES
 from weighbridge.api.model import Model
 from weighbridge.core.errors import ReadError, UsageError
@@ -27,7 +27,7 @@ def metadata(name: str, model: Model) -> dict[str, object]:
     """Return what llama.cpp's converter writes for a model."""
     architecture = FAMILIES.get(name, name)
     fields = {**CASES[name]}
-    known = ARCHITECTURES[name.removesuffix(" with biases")]
+    known = ARCHITECTURES[SEEN_AS.sub("", name)]
     found: dict[str, object] = {"general.architecture": architecture, "tokenizer.ggml.tokens": SkippedValue("text", 96)}
     found |= {f"{architecture}.{key}": fields[field] for key, field in known.fields.items() if fields.get(field) is not None}
     return found | {f"{architecture}.{key}": value for key, value in KEYS.get(name, {}).items()}
@@ -65,6 +65,13 @@ def converted_tensors(name: str, model: Model) -> Iterator[StoredTensor]:
         if alone := re.search(r"layers\.(\d+)\.mlp\.experts\.(\d+)\.(\w+)_proj\.weight", row.name):
             if alone[2] == "0":
                 yield StoredTensor(f"blk.{alone[1]}.ffn_{alone[3]}_exps.weight", "Q4_K", (4, *shape), 0)
+            continue
+        if row.name.endswith(("router.scale", "router.per_expert_scale")):
+            tensor = "ffn_gate_inp" if row.name.endswith(".scale") else "ffn_down_exps"
+            yield StoredTensor(re.sub(r".*layers\.(\d+)\..*", rf"blk.\1.{tensor}.scale", row.name), "F32", shape, 0)
+            continue
+        if ".experts.gate_up_proj" in row.name and name.endswith("experts"):
+            yield StoredTensor(f"{names.get_name(row.name)}.weight", "Q4_K", shape, 0)
             continue
         if ".experts." in row.name:
             yield from experts(row.name, shape, "gpt-oss" in name)
@@ -151,7 +158,7 @@ def as_the_converter_knows_it(name: str, tensor: str) -> str:
 
 
 def verify_converted(name: str) -> Verification:
-    known = ARCHITECTURES[name.removesuffix(" with biases")]
+    known = ARCHITECTURES[SEEN_AS.sub("", name)]
     fields = {"model_type": known.model_type, "add_pooling_layer": False} if "bert" in name else {"model_type": known.model_type}
     model = weighbridge.model({**fields, "pad_token_id": 0, **CASES[name]}, known.class_name)
     assert model.model_type == known.model_type
