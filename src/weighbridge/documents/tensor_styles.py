@@ -247,8 +247,7 @@ def _keras(model: ModelValue, names: str) -> Iterator[str]:
 
 
 def _rule(corners: str, line: str, widths: tuple[int, int, int]) -> str:
-    left, middle, right = corners
-    return left + middle.join(line * (width + 2) for width in widths) + right
+    return corners[0] + corners[1].join(line * (width + 2) for width in widths) + corners[2]
 
 
 def _cells(edge: str, cells: tuple[str, str, str], widths: tuple[int, int, int]) -> str:
