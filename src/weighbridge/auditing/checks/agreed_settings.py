@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
+from weighbridge.auditing.checks.listed_sizes import OF_CODE
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.said_settings import REMARKS, rows_of_settings, settings_at
@@ -15,6 +16,7 @@ from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, con
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.settings import COUNTS, Setting
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, LEAST_SET_COUNT, MOST_MEMBERS, SETTING_GAP
@@ -66,7 +68,7 @@ def _clusters(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[_Lead | N
 
 def _member(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
     """Return the member of the one family that a text names whose sizes a list of settings states, all but one at most."""
-    mentions = [m for found in scene.mentions.values() for m in found]
+    mentions = [m for line, found in scene.mentions.items() if not OF_CODE.match(scene.lines[line].text) for m in found]
     if len(said) <= AGREED_SIZES or not mentions or any(m.kind != FAMILY or m.names != mentions[0].names for m in mentions):
         return None
     models = [model for name in mentions[0].names[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
@@ -99,6 +101,9 @@ def _settled(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
     ranked.sort(key=lambda one: -one[0])
     most, held_in_all, subject = ranked[0] if ranked else (0, 0, None)
     apart = len(ranked) < 2 or ranked[1][0] + 1 < most
+    above = next((scene.mentions[line] for line in range(said[0][0], -1, -1) if scene.mentions.get(line)), ())
+    if subject is None or all(m.name != subject.name for m in above):
+        return None  # what stands nearest above may be of a model that nobody knows
     return _Lead(subject, -1, False) if subject is not None and most >= AGREED_SIZES and held_in_all - most <= 1 and apart else None
 
 
@@ -108,6 +113,8 @@ def _lead_at(scene: Scene, index: int) -> _Lead | None:
     if not named or len({m.names for m in named}) > 1 or named[0].kind != MODEL:
         return None
     line = scene.lines[index]
+    if _TYPE.match(line.text):
+        return None
     plain = line.text.strip().strip("*_#`= ")
     rest = len(re.sub(r"[\W_]", "", plain)) - sum(m.end - m.column for m in named)
     opened = plain.endswith(("{", "(")) and rest <= LEAD_LETTERS
@@ -156,7 +163,9 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
     loose = setting.coded and not (about.opens and index - about.line <= SETTING_GAP * 3)
     if setting.kind in COUNTS:
         plain = bool(token.unit) or (token.value or 0) > LEAST_SET_COUNT
-        return HeldSetting(index, setting, token, settle(token, about.subject.models, setting.kind) is not None, loose) if plain else None
+        own = settle(token, about.subject.models, setting.kind) is not None
+        example = not own and not token.unit and (token.value or 0) % _BILLION == 0  # ``参数数量: 7,000,000,000`` is what is computed with
+        return HeldSetting(index, setting, token, own, loose) if plain and not example else None
     if token.unit or token.places:
         return None
     values = [sizes_set(model, setting.kind) for model in about.subject.models]
@@ -164,7 +173,16 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
     if not values[0]:
         return None
     own = any(number in one for one in values)
+    if not own and _DEFAULT.search(text, 0, setting.start):
+        return None
     return HeldSetting(index, setting, token, own, loose)
+
+
+_TYPE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures)["']?\s*[:=]""")
+"""What begins a line of a config that names a type and no model."""
+_BILLION = 10**9
+_DEFAULT = pattern(r"[A-Za-z_]\w*\s*:\s*(?:int|float|Optional\[int\]|int \| None)\s*=\s*$")
+"""Before a number, the name and type of a field of a class: what it is where a config says nothing, and no model's size."""
 
 
 def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) -> Iterator[Claim]:

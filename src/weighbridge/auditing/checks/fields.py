@@ -30,7 +30,7 @@ LONGEST = 10_000
 _LISTED = ("layers", "heads", "kv_heads", "experts", "active", "hidden")
 """Sizes that a sentence or a list of a model's sizes says plainly enough to be wrong."""
 OTHERWISE = pattern(
-    r"\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
+    r"\bw/(?!o)|\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
     r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
     r"teacher|distil\w*|from|into|up to|at least|at most|around|about|between|ratio|split|subset|vision|image|audio|speech|text encoder|draft|mtp|dense|like|not|never|wrong|instead)\b|"
     r"如|若|每组|每层|每个节点|分成|假设|自己|我们|改|减|剪|蒸馏|冻结|前(?!馈)|后|只|仅|比|至少|至多|最多|左右|约|视觉|音频|不是|而非|错",
@@ -224,7 +224,7 @@ def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_St
 
 
 _BRACKET = pattern(r"[*_`]*\s?[(（]")
-BUILT_WITH = pattern(r"[*_`]*,? (?:with|using|having) ", re.IGNORECASE)
+BUILT_WITH = pattern(r"[*_`]*,? (?:(?:with|using|having) |w/(?!o))", re.IGNORECASE)
 """Behind a name, what may make another model of it: ``a BERT-base with 6 layers and 12 heads``."""
 _IN_EACH = pattern(
     r"\b(?:in|for|at|per) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer) )?(?:layers?|tokens?|blocks?)\b",

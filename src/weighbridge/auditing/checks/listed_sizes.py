@@ -49,7 +49,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             block += list_sizes(scene, index, named[-1].end, len(line.text), subject) if index not in tabled else []
             since = index
             continue
-        if named and _OF_CODE.match(line.text):
+        if named and OF_CODE.match(line.text):
             continue  # ``"model_type": "vit"`` in a config names no model
         if named or line.heading:
             yield from _judge(scene, block, subject)
@@ -73,7 +73,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     yield from _judge(scene, block, subject)
 
 
-_OF_CODE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures|_?class\w*|\w*config\w*)["']?\s*[:=(]|\s*(?:class|from|import|return) """)
+OF_CODE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures|_?class\w*|\w*config\w*)["']?\s*[:=(]|\s*(?:class|from|import|return) """)
 """What begins a line of code or of a config, whose names are those of types and classes."""
 
 

@@ -228,6 +228,8 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
         return None
     if named.kind == FAMILY and lower[start:end] in named.names and lower[start - 1 : start] in _QUOTES and lower[end : end + 1] in _QUOTES:
         named = Meaning(MODEL, (lower[start:end],))  # ``from_pretrained("gpt2")`` is the repository of that name
+    if named.kind == MODEL and (patch := _PATCH.match(lower, end)) is not None:
+        return Mention(start, None, patch.end())  # ``ViT-S/14`` has another patch than the one of that name
     following = runs[last + 1] if last + 1 < len(runs) else None
     glued = following is not None and following.start() == end + 1 and lower[end] in "-_"
     if (
@@ -242,6 +244,9 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
     if named.kind == FAMILY:
         return Mention(start, None, end, named.names, FAMILY)
     return Mention(start, named.names[0], end, named.names, MODEL)
+
+
+_PATCH = pattern(r"/\d{1,2}(?![\w./])")
 
 
 SIZE_WORDS = pattern(

@@ -24,7 +24,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 if TYPE_CHECKING:
     pass
 
-_BUILT = pattern(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
+_BUILT = pattern(r"[*_`]*,? (?:with (?:only )?|w/|using |having |reduced to |cut to |\()", re.IGNORECASE)
 _RIGHT = frozenset(("exact", "rounded", "convention", "note"))
 _LENGTHS = (32, 50)
 """A text may set as it likes how long a sequence is, and sets it to a multiple of one of these: ``2048``, ``100``."""

@@ -46,12 +46,14 @@ _OF_A_TOTAL = pattern(
 _ACTIVE = pattern(r"activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = pattern(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
 _BLOCKED = pattern(
-    r"\bthan\b|\bmodels (?:of|with|at|having)\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
+    r"\bthan\b|\bscal(?:e[sd]?|ing)\b|\bmodels (?:of|with|at|having)\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|压缩|剪枝|裁剪|蒸馏|精简|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
     re.IGNORECASE,
 )
+_UP_TO = pattern(r"\d[\d.,]*\s?(?:[KMBT]|亿|万|million|billion)?\s*(?:到|至|\bto|~|–|—)\s*(?:over |about )?$", re.IGNORECASE)
+"""Before the second number of a range: ``从 0.5B 到 72B``."""
 _ARE_PART = pattern(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
 _COMPARED = pattern(
     r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每|剪枝|裁剪|蒸馏|压缩|精简",
@@ -161,7 +163,8 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         subject.firm
         and counted
         and (token.unit or not _BYTES.search(beside))
-        and not is_blocked(before, after, what)
+        and not is_blocked(_wrapped_words(scene, token) + before, after, what)
+        and _UP_TO.search(before) is None
         and not is_summed(scene, token.line)
         and not _is_computed(scene, token)
     ):
@@ -259,6 +262,16 @@ def _label_above(scene: Scene, token: Token, text: str) -> str:
         return ""
     above = next((scene.lines[i].text for i in range(token.line - 1, max(-1, token.line - 3), -1) if scene.lines[i].text.strip()), "")
     return f"{above.strip(' *-:|')}: " if len(above) < 40 and not re.search(r"\d", above) else ""
+
+
+def _wrapped_words(scene: Scene, token: Token) -> str:
+    """Return the words at the end of the line above, where a sentence goes on at the beginning of the number's line: ``Scaling ViTs to``, ``22 billion parameters``."""
+    above = scene.lines[token.line - 1] if token.line and not scene.lines[token.line].text[: token.start].strip(" *_") else None
+    return f"{above.text[-_WRAPPED:]} " if above is not None and not above.heading and above.text[-1:].isalpha() else ""
+
+
+_WRAPPED = 60
+"""Characters of a line above that say what its sentence is about."""
 
 
 def _first_cell(text: str, token: Token) -> str:

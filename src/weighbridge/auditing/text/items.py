@@ -88,6 +88,7 @@ _LABELS = {
 }
 _LONGEST = 80
 """Characters of an item."""
+_DIVISOR = patterns.pattern(r"\d[\d,]*\s*(?:[=≈*×/]|$)")
 _ARTICLE = patterns.pattern(
     r"(?:an?|the|its|it|this|model|each|of|total|about|around|roughly|约|达到?|的|有|every)\s+|^[的有]", re.IGNORECASE
 )
@@ -107,7 +108,8 @@ def read_items(text: str, start: int, end: int) -> Iterator[Item]:
     for stop, following in [*((match.start(), match.end()) for match in _DIVIDER.finditer(text, start, end)), (end, end)]:
         piece = text[place:stop]
         shift = place + len(piece) - len(piece.lstrip(_DRESS))
-        item = _read(piece.strip(_DRESS), shift) if re.search(r"\d", piece) and len(piece) < _LONGEST else None
+        divided = text[stop:following].strip() == "/" and _DIVISOR.match(text, following, end) is not None  # ``heads = 2048 / 32 = 64``
+        item = _read(piece.strip(_DRESS), shift) if not divided and re.search(r"\d", piece) and len(piece) < _LONGEST else None
         if item is None and (colon := re.match(r".*[:：](?=.*\d)", piece)) is not None:  # ``Architecture: 12 layers``
             shift = place + colon.end() + len(piece[colon.end() :]) - len(piece[colon.end() :].lstrip(_DRESS))
             item = _read(piece[colon.end() :].strip(_DRESS), shift)

@@ -27,6 +27,8 @@ def is_rest_of_more(statement: Sequence[Token], start: int) -> bool:
         return False
     if before.text.lower() in _MODULO or (before.kind == "num" and before.unit == "%" and statement[start].kind == "num"):
         return True
+    if before.kind == statement[start].kind == "num" and statement[start + 1].kind == "rel":
+        return True  # ``224 16 = 14`` was a fraction
     opens = statement[start].kind == "("
     if before.end != statement[start].start:
         if opens and (before.kind == ")" or before.text in _FUNCTIONS):
