@@ -22,9 +22,10 @@ from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import bind, find_sub_config, with_overrides, without_key
 from weighbridge.config.fields import Field
 from weighbridge.conventions.loading import count_loaded
+from weighbridge.conventions.quantized_counts import stated_quantizer
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Symbol
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.polynomials import Polynomial, polynomial
 from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.suggestions import did_you_mean
@@ -74,6 +75,8 @@ class Problem:
         if model.description is None:
             raise UsageError(Text("{source}: solving needs a config; a file's header has only numbers", source=model.source))
         self.model, self.description = model, model.description
+        if "loaded" in targets and stated_quantizer(model):
+            raise UsageError(QUANTIZED)
         self.keys, self.targets = keys, targets
         self.measure, self.budget = next(iter(targets.items()))
         self.fields = [self._field(key) for key in keys]
@@ -286,6 +289,9 @@ class Problem:
         return str(Polynomial({key: int(c) if c.denominator == 1 else c for key, c in monomials.items()}))
 
 
+QUANTIZED = mark(
+    "--loaded: the config's quantization_config loads other elements, which are not solved for; add --set quantization_config=null"
+)
 Measure: TypeAlias = Callable[[Part, Problem], Size]
 MEASURES: Mapping[str, Measure] = {
     "parameters": lambda tree, problem: tally(tree).unique,

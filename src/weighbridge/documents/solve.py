@@ -81,7 +81,7 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
         elif found.nearest:
             said.append(say("No value lies in that range; the nearest that make a model are shown."))
     counted = loading_of(model) if "loaded" not in found.targets else None
-    if counted is not None and counted.loaded != counted.built:
+    if counted is not None and counted.separate:
         said.append(
             say(
                 "Counts are of the class as built; loaded from its published file, {tensors} has its own matrix: --loaded solves for that."

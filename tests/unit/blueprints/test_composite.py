@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
+from weighbridge.accounts.ledger import ledger
+from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.config.bind import bind
 from weighbridge.config.check import alias_notes, missing_fields, unknown_keys
 from weighbridge.config.fields import Config, constant, with_changes
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.formula import Symbol
+from weighbridge.core.formula import Symbol, evaluate
 from weighbridge.core.parts import attend, linear
 from weighbridge.core.tree import Part, flatten
+from weighbridge.explain.closed_form import closed_formula
 
 FIELDS = (model_config("text", "text_config", "gpt2 bert", absent={"n_layer": 3}),)
 OPTIONAL = (model_config("text", "text_config", "gpt2", optional=True),)
@@ -173,3 +176,15 @@ def test_ties_within_a_sub_config_follow_it_to_its_place() -> None:
     )
     tied = {row.name: row.tied_to for row in whole.tensors() if row.tied_to}
     assert tied["model.projector.qformer.decoder.embed_tokens.weight"].startswith("model.projector.qformer.")
+
+
+def test_keys_that_only_a_sub_config_reads_are_idle_beside_it() -> None:
+    """Step 3.7's class takes the defaults of its text; a planner's file alone states them outside (live: transformers 5.23.0)."""
+    assert weighbridge.count({"model_type": "step3p7", "num_hidden_layers": 3}) == weighbridge.count({"model_type": "step3p7"})
+
+
+def test_a_sub_config_that_was_normalized_is_read_again_with_symbols() -> None:
+    inner = {"video_config": {"vision_config": {"model_args": {"depth": 1}}}}
+    whole = weighbridge.model({"model_type": "pe_audio_video", "audio_video_config": inner})
+    tree, _, values = whole.symbolic()
+    assert evaluate(closed_formula(ledger(tree, PARAMETERS)).expression(), values) == whole.count().unique

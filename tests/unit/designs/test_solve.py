@@ -231,6 +231,8 @@ def _count(small: weighbridge.Model, layers: int, width: int) -> int:
 def test_a_head_that_files_hold_apart_is_solved_for_as_loaded() -> None:
     found = solve(weighbridge.model("flan-t5-small"), ["d_ff"], {"loaded": parse_budget("76961152")})
     assert (found.solutions[0].values, found.solutions[0].measured["parameters"]) == ({"d_ff": 1024}, 60511616)
+    with pytest.raises(UsageError, match="--set quantization_config=null"):  # which its scales are more than
+        solve(weighbridge.model("deepseek-v3"), ["kv_lora_rank"], {"loaded": parse_budget("671026404352")})
 
 
 DRAWN = [

@@ -124,12 +124,13 @@ def normalize_vision(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Move the text's keys, where they stand beside the outer ones, into ``text_config``, under its own names.
+    """Move the text's keys of a planner's config, which stand beside the outer ones, into ``text_config``, under its own names.
 
-    >>> normalize_config({"num_hidden_layers": 5, "num_experts": 8, "first_k_dense_replace": 3})["text_config"]
+    >>> planner = {"architectures": ["Step3p7FlashForCausalLM"]}
+    >>> normalize_config({**planner, "num_hidden_layers": 5, "num_experts": 8, "first_k_dense_replace": 3})["text_config"]
     {'num_hidden_layers': 5, 'n_routed_experts': 8, 'moe_layers_enum': [3, 4]}
     """
-    if "num_hidden_layers" not in raw or raw.get("text_config") is not None:
+    if "num_hidden_layers" not in raw or raw.get("text_config") is not None or raw.get("architectures") != [PLANNER]:
         return dict(raw)
     flat = dict(raw)
     if "num_experts" in flat:
@@ -143,6 +144,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
 _move = flat_text_config(STEP)
 
 VISION_IGNORED_KEYS = frozenset("layer_norm_eps layer_scale_init_value ls_init_value max_position_embeddings rope_parameters".split())
+PLANNER = "Step3p7FlashForCausalLM"
 PLANNER_KEYS = frozenset("max_position_embeddings moe_router_scaling_factor n_shared_experts scoring_func use_moe_router_bias".split())
 CLASSES = {
     "Step3p7Model": without_head(body),

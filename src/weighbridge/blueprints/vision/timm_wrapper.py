@@ -31,7 +31,7 @@ WHOLE = "timm_model"
 
 def _normalize(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Gather what timm is given, and take the number of labels from where timm's configs have it."""
-    if WHOLE in raw and "architecture" not in raw:  # gathered before: an outer config is read again with symbols
+    if WHOLE in raw:  # gathered before: an outer config is read again with symbols
         return dict(raw)
     found = {key: value for key, value in raw.items() if key not in ("architecture", "model_args", "num_classes", "label_names")}
     found[WHOLE] = {key: raw[key] for key in ("architecture", "model_args") if key in raw}
