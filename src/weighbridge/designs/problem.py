@@ -56,6 +56,11 @@ class MeasuredConfig(NamedTuple):
     measured: dict[str, int]
 
 
+QUANTIZED = mark(
+    "--loaded: the config's quantization_config loads other elements, which are not solved for; add --set quantization_config=null"
+)
+
+
 class Problem:
     """A model, its unknowns, and how a choice of them is counted.
 
@@ -289,9 +294,6 @@ class Problem:
         return str(Polynomial({key: int(c) if c.denominator == 1 else c for key, c in monomials.items()}))
 
 
-QUANTIZED = mark(
-    "--loaded: the config's quantization_config loads other elements, which are not solved for; add --set quantization_config=null"
-)
 Measure: TypeAlias = Callable[[Part, Problem], Size]
 MEASURES: Mapping[str, Measure] = {
     "parameters": lambda tree, problem: tally(tree).unique,

@@ -181,6 +181,8 @@ def test_ties_within_a_sub_config_follow_it_to_its_place() -> None:
 def test_keys_that_only_a_sub_config_reads_are_idle_beside_it() -> None:
     """Step 3.7's class takes the defaults of its text; a planner's file alone states them outside (live: transformers 5.23.0)."""
     assert weighbridge.count({"model_type": "step3p7", "num_hidden_layers": 3}) == weighbridge.count({"model_type": "step3p7"})
+    sparse = {"model_type": "minimax_m3_vl_text", "num_hidden_layers": 3, "sparse_attention_freq": [1, 1, 1]}
+    assert weighbridge.count(sparse) == weighbridge.count({**sparse, "sparse_attention_freq": None})
 
 
 def test_a_sub_config_that_was_normalized_is_read_again_with_symbols() -> None:

@@ -125,7 +125,14 @@ FIELDS: tuple[Field, ...] = (
     INDEX_HEADS.with_default(4),
     INDEX_HEAD_DIM.with_default(128),
     Field("stated_attentions", "layer_types", None, "choice", report_default=False),
-    Field("sparse_layers", "sparse_attention_freq", None, "choice", report_default=False),
+    Field(
+        "sparse_layers",
+        "sparse_attention_config",
+        None,
+        "choice",
+        report_default=False,
+        read=lambda value: value and value.get("sparse_attention_freq"),
+    ),
     constant("attentions", _attentions),
     Field("stated_kinds", "mlp_layer_types", None, "choice", report_default=False),
     Field("mixed_layers", "moe_layer_freq", None, "choice", report_default=False),
@@ -139,13 +146,10 @@ FIELDS: tuple[Field, ...] = (
 def normalize_config(raw: Any) -> dict[str, Any]:
     """Lift what published configs say of the indexer out of a mapping of its own, where it comes before the keys beside it."""
     inner = raw.get("sparse_attention_config") or {}
-    names = {
-        "sparse_num_index_heads": "index_n_heads",
-        "sparse_index_dim": "index_head_dim",
-        "sparse_attention_freq": "sparse_attention_freq",
-    }
+    names = {"sparse_num_index_heads": "index_n_heads", "sparse_index_dim": "index_head_dim"}
     kept = {key: value for key, value in raw.items() if key != "sparse_attention_config"}
-    return {**kept, **{names[key]: value for key, value in inner.items() if key in names}}
+    rest = {"sparse_attention_config": {key: value for key, value in inner.items() if key == "sparse_attention_freq"}} if inner else {}
+    return {**kept, **rest, **{names[key]: value for key, value in inner.items() if key in names}}
 
 
 IGNORED_KEYS = frozenset(

@@ -90,7 +90,22 @@ SIGHT = (
 UNIFIED = (
     model_config("text", "text_config", "gemma4_unified_text", fixed=True),
     nested("vision", "vision_config", SIGHT),
-    nested("audio", "audio_config", (size("out", "audio_embed_dim", 640, "O", "width of the audio output"),)),
+    nested(
+        "audio",
+        "audio_config",
+        (
+            size(
+                "out",
+                "audio_embed_dim",
+                640,
+                "O",
+                "width of the audio output",
+                "hidden_size",
+                "output_proj_dims",
+                "audio_samples_per_token",
+            ),
+        ),
+    ),
     is_stated("sees", "vision_config"),
     is_stated("hears", "audio_config"),
     switch("tied", "tie_word_embeddings", True),
