@@ -41,7 +41,7 @@ class Tally(NamedTuple):
     shift: Size
 
 
-@keep_last
+@keep_last  # asked of one tree again and again while a command answers
 def tally(tree: Part) -> Tally:
     """Count a tree in every convention at once, each tied tensor at its owner.
 

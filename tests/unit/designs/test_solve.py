@@ -94,7 +94,7 @@ def test_solutions_are_those_that_trying_every_value_finds(case: tuple[str, str]
 
 
 @given(number=st.integers(70_000, 120_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_the_nearest_on_both_sides_are_the_nearest(number: int) -> None:
     found = solve_small("bert", ["intermediate_size"], Budget(number, number, number))
     if found.solutions:
@@ -209,6 +209,7 @@ def test_two_unknowns_that_no_polynomial_describes_are_found_and_counted(
         assert wanted.holds(entry.measured[measure])
 
 
+@pytest.mark.sweep
 def test_two_unknowns_slice_by_slice_miss_nothing_that_counting_each_finds() -> None:
     budget, keys = parse_budget("60M±2%"), ("num_hidden_layers", "intermediate_size")
     small = weighbridge.model(

@@ -27,7 +27,7 @@ def layer() -> weighbridge.Exercise:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_right_answer_is_right(level: str) -> None:
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         found = weighbridge.exercise(None, level, seed)
         marking = weighbridge.mark(found, found.answer)
         assert marking.correct

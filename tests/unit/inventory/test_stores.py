@@ -22,13 +22,13 @@ from weighbridge.inventory.run import census
 from weighbridge.inventory.shards import weigh_shard
 
 pytest.importorskip("obstore")
-moto = pytest.importorskip("moto.server")
 serving = pytest.importorskip("werkzeug.serving")
 
 
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """An S3 server with a bucket of models: eight configs, eight headers, one directory with both."""
+    moto = pytest.importorskip("moto.server")
     store = Store()
     application = watch(store, moto.DomainDispatcherApplication(moto.create_backend_app))
     server = serving.make_server("127.0.0.1", 0, application, threaded=True, request_handler=quiet())

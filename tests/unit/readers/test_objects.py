@@ -22,7 +22,6 @@ from weighbridge.load import checkpoint_of
 from weighbridge.readers import objects
 
 pytest.importorskip("obstore")
-moto = pytest.importorskip("moto.server")
 serving = pytest.importorskip("werkzeug.serving")
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -71,6 +70,7 @@ def watch(store: Store, application: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[Store]:
+    moto = pytest.importorskip("moto.server")  # by the process that runs these tests alone: it takes a second
     store = Store()
     server = serving.make_server(
         "127.0.0.1", 0, watch(store, moto.DomainDispatcherApplication(moto.create_backend_app)), threaded=True, request_handler=quiet()

@@ -26,7 +26,11 @@ SHARED = (
     LABELS,
     TIED,
 )
+"""The fields that BERT's relatives have too."""
+
 POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
+"""An argument of the class and no key of its config: that it is absent is not reported."""
+
 FIELDS = (*SHARED, *DECODER, POOLED)
 """What is read of a config: ``size("types", "type_vocab_size", 2, "T", ...)`` makes its ``type_vocab_size``, by default 2, the ``c.types`` of the
 functions below and the T of formulas. ``DECODER`` adds ``c.decoder``, whether a token sees only those before it, and ``c.crossed``, whether each
@@ -136,4 +140,5 @@ CLASSES = {
     "BertForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.hidden, c.labels)),
 }
 
+# One entry per model type: its fields, its classes, the class that is meant where none is named, and under which names other tools hold its tensors.
 FAMILIES = {"bert": Family("bert", FIELDS, CLASSES, "BertModel", renames={"tensorflow": original_row})}
