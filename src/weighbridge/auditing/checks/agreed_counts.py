@@ -63,8 +63,9 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
             claim = total_claim(scene, count.token, found.verdict, found.expected, found.reason)
             right.setdefault(claim.line, []).append(claim)
             yield claim
+    only = only_model(scene) if doubtful else None
     for count in doubtful:
-        if _is_wrong(scene, count, right):
+        if _is_wrong(scene, count, right, only):
             yield from report_wrong_count(scene, count.token, count.subject, count.what, sure=True)
 
 
@@ -134,11 +135,11 @@ _OF_ANOTHER = pattern(
 """Words in a count's own clause by which it counts a part, or another model's parameters."""
 
 
-def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]) -> bool:
+def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]], only: str | None) -> bool:
     """Tell whether a count that is not its model's is wrong: what stands about it agrees, and no words make it a part's or another model's."""
     token, subject = count.token, count.subject
     text = scene.lines[token.line].text
-    if not _is_agreed(scene, count, right) or is_near(token, subject.models, count.what) or is_of_their_own(scene, token.line):
+    if not _is_agreed(scene, count, right, only) or is_near(token, subject.models, count.what) or is_of_their_own(scene, token.line):
         return False
     clause = f"{count.before} {_OF_ACTIVE.sub(' ', count.after) if count.what == 'active' else count.after}"
     plain = _PLAIN.sub(" ", _WITHOUT.sub(" ", clause) if count.what == "non_embedding" else clause)
@@ -167,7 +168,7 @@ _OF_ACTIVE = pattern(
 )
 
 
-def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]) -> bool:
+def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]], only: str | None) -> bool:
     """Tell whether two other numbers about a count are its model's, one of them in its sentence unless that names the model; or the name stands right before."""
     line = scene.lines[count.token.line]
     inside = [
@@ -180,7 +181,7 @@ def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]
     if any(not is_own_size(count.subject.models, size) for size in said if size.word not in ("positions", "types", "vocab")):
         return False
     kinds = {size.word for size in said} | {one.kind for one in inside if one.kind == "total"}
-    alone = only_model(scene) == count.subject.name
+    alone = only == count.subject.name
     if len(kinds) >= AGREED_FIELDS or (bool(kinds) and (count.named or alone)):
         return True
     said_so = _LABEL.search(line.text, max(0, count.token.start - _REACH), count.token.start) or _HAS.search(
