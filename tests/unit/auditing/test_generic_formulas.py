@@ -49,3 +49,17 @@ def test_what_counts_otherwise_is_left_alone(formula: str) -> None:
 )
 def test_sums_of_one_letter_and_of_several(line: str, wrong: int) -> None:
     assert len(audit(line).wrong) == wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("BERT-base:Embedding≈24M + 12层×7M≈85M ≈109M", 0),
+        ("BERT-base:Embedding≈24M + 12层×7M≈85M ≈149M", 1),
+        ("GPT2-small 有 12 层、12 个头、768 维,每层有 2个Layer Normalization。", 0),
+        ("以 Qwen2.5-7B 为例:\n\nparams = 7_000_000_000  # 7B\n", 0),
+        ("以 Qwen2.5-7B 为例:\n\nparams = 9_000_000_000\n", 1),
+    ],
+)
+def test_what_a_label_a_norm_and_a_name_say(text: str, wrong: int) -> None:
+    assert len(audit(text).wrong) == wrong

@@ -22,6 +22,7 @@ from weighbridge.auditing.checks.readings import (
     is_time,
     lacks_a_factor,
     raise_last_digits,
+    runs_on,
     shows,
     value_in_unit,
     without_item,
@@ -115,6 +116,8 @@ class Equation:
             text[first.start * (first.line == side.term.line) : side.term.start], side.term, true
         ):
             return Fit("unsettled")
+        if runs_on(self.chain, index, self.values, self.sizes):
+            return Fit("rounded", because(mark("as the formula is meant")))
         token = side.term
         if is_sum_of_measures(self.scene, self.chain, token, true):
             return Fit("rounded", because(mark("rounded")))

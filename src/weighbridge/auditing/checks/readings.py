@@ -17,6 +17,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, write_like
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import names, numbers, value
+from weighbridge.auditing.thresholds import NEAR_BY_SIGN
 from weighbridge.core.messages import mark
 
 
@@ -190,3 +191,15 @@ def is_at_others(chain: Chain, place: int, sizes: Mapping[str, int]) -> bool:
 
 LEAST_SIZE = 4
 """A smaller number put into a formula is a factor, and no size that tells which model it is of."""
+
+
+def runs_on(chain: Chain, index: int, values: Sequence[Fraction | None], sizes: Mapping[str, int]) -> bool:
+    """Tell whether a result is of the last summand, or of all with that, where a label's own value begins the sum: ``Embedding≈24M + 12层×7M≈85M≈109M``."""
+    first = chain.sides[0]
+    term, said = first.term, values[index]
+    labelled = first.start > 1 and chain.tokens[first.start - 1].kind == "rel" and chain.tokens[first.start - 2].kind in ("word", "name")
+    if not labelled or not isinstance(term, Binary) or term.operation != "+" or not said:
+        return False
+    left, right = (value(one, likeliest_value, sizes) for one in (term.left, term.right))
+    steps = [right, left + (values[1] or 0) if left is not None and index > 1 else None]
+    return any(step is not None and abs(step - said) <= NEAR_BY_SIGN * said for step in steps)

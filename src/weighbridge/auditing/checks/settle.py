@@ -6,6 +6,7 @@ The readings are those of ``weigh counts`` and ``weigh reconcile``: the classes 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -150,6 +151,14 @@ def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -
             yield Judgement("rounded", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
+def _as_called(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
+    """The number that a model is called by, with all its zeros: ``params = 7_000_000_000  # 7B``."""
+    count = own_count(model) if what == "total" else None
+    billions, rest = divmod(token.value or Fraction(1), 10**9)
+    if count is not None and not rest and re.search(rf"(?<![\d.]){billions}b(?![a-z0-9])", model.source, re.IGNORECASE):
+        yield Judgement("note", Fraction(count), because(mark("{name} has {right}"), name=model.class_name, right=count))
+
+
 def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """An output head of some number of labels, with its biases, on one of the classes."""
     hidden = getattr(model.description.sizes, "hidden", None) if model.description is not None else None
@@ -212,7 +221,17 @@ def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
     return (*figures(found), *sisters)
 
 
-_OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, cut_or_rounded_up, _published_figure)
+_OF_WHOLE = (
+    _counts,
+    _conventions,
+    _with_untied_head,
+    _with_masks,
+    _heads,
+    _to_filled_zeros,
+    _as_called,
+    cut_or_rounded_up,
+    _published_figure,
+)
 _OF_ROUNDED_WHOLE = (_counts, cut_or_rounded_up, _published_figure, _conventions_of_whole, _with_untied_head, _with_masks)
 _OF_ROUNDED = (_counts, cut_or_rounded_up, _published_figure, _conventions, _with_untied_head, _with_masks)
 """The readings of a whole number and of a rounded figure, the simplest first."""
