@@ -33,6 +33,9 @@ COUNTS = (
     ("# Pythia-12B\n\nParameter Count: 11.8B total ({} non-embedding)\nArchitecture: 36 layers, 5120 model dimension, 40 attention heads", "11.3B", "51.3B"),
     ("# Qwen2.5-3B\n\n- Number of Paramaters: {}\n- Number of Layers: 36\n- Number of Attention Heads (GQA): 16 for Q and 2 for KV", "3.09B", "8.09B"),
     ("# Llama-3-8B\n\n| Context | KV cache |\n|---|---|\n| 4K tokens | {} |\n| 32K tokens | 4 GB |\n| 128K tokens | 16 GB |", "0.5 GB", "0.4 GB"),
+    ("This repository holds the 3B Qwen2.5 model:\n\n- Number of Parameters: {}\n- Number of Layers: 36\n- Number of Attention Heads (GQA): 16 for Q and 2 for KV", "3.09B", "2.39B"),
+    ("# swin_small_patch4_window7_224\n\n- **Model Stats:**\n  - Params (M): {}\n  - GMACs: 8.8\n  - Image size: 224 x 224", "49.6", "59.6"),
+    ("# swin_small_patch4_window7_224\n\n- **Model Stats:**\n  - Params (M): 49.6\n  - GMACs: {}\n  - Image size: 224 x 224", "8.8", "9.8"),
     ("Whisper comes from tiny ({}) to large (1550M).", "39M", "89M"),
     ("# Mixtral 8x7B\n\nWhile all {} parameters are loaded into memory, only 12.9B are used during inference.", "46.7B", "76.7B"),
     ("# vit-base-patch16-224\n\nParameters | {}\n---|---\nLicense | MIT", "86.6M", "26.6M"),
@@ -45,6 +48,9 @@ TRUE = (
     "# Llama-3-8B\n\n| Context | KV cache |\n|---|---|\n| 4K tokens | 0.6 GB |\n| 32K tokens | 4 GB |",
     "# Llama-3-8B\n\n| Context | KV cache (with 2 users) |\n|---|---|\n| 4K tokens | 1 GB |\n| 32K tokens | 4 GB |\n| 128K tokens | 16 GB |",
     "ModernBERT has 22 and 28 layers for the base and large models, for a total parameter count of 149 and 395 million, respectively. ModernBERT base has a hidden size of 768.",
+    "Llama comes in 7B, 13B and 70B. The 3B Llama is new: it has 26 layers, 32 heads and 3200 dimensions.",
+    "# swin_tiny_patch4_window7_224\n\nFine-tuned at 384 pixels.\n- GMACs: 15.5\n- Params (M): 28.3",
+    "Mixtral 8x7B has 32 layers and 32 heads. Only 2 of 8 experts are activated per token.",
     "Pythia-12B is large. Pythia comes with 6 to 36 layers, and Pythia-70M has 6 of them.",
     "Mixtral 8x7B has 8 experts. It is eight Mistral 7B experts behind a router, giving 47B total parameters.",
     "| Model | GFLOPs | Params (M) |\n|---|---|---|\n| Swin-T | 4.5 | 28 |\n| ViT-B/16 | 55.5 | 86 |\n| ResNet-50 | 8.2 | 25.6 |\n| Swin-B | 15.4 | 88 |",
@@ -60,6 +66,7 @@ def test_the_one_number_that_is_not_the_models_is_wrong(text: str, right: str, s
     assert audit(text.format(right)).wrong == ()
     assert [claim.text for claim in audit(text.format(slip)).wrong] in (
         [slip],
+        [f"{slip}M"],
         [f"{slip} layers"],
         [f"A = {slip}"],
         [f"model dimension of {slip}"],

@@ -65,7 +65,8 @@ def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[in
     told: dict[tuple[str, ...], set[Fraction]] = {}
     for index, found in named.items():
         for mention in (m for m in found if m.kind == FAMILY):
-            match = _BESIDE.match(lines[index].text, mention.end)
+            text = lines[index].text
+            match = _BESIDE.match(text, mention.end) or _BEFORE.search(text, max(0, mention.column - _REACH), mention.column)
             counts = told.setdefault(mention.names, set())
             if match is not None:
                 counts.add(_count(match["number"], match["unit"]))
@@ -85,6 +86,13 @@ _BESIDE = pattern(
     re.IGNORECASE,
 )
 """A count right behind a family's name, which is what one of its members is called by; not the first of a list of them."""
+
+
+_REACH = 32
+_BEFORE = pattern(
+    r"(?<![\w.–-])(?P<number>\d+(?:\.\d+)?)(?P<unit>[BM])[- ](?:param(?:eter)?s? )?(?:base |chat |instruct |instruction-tuned |dense )?[*_`]*$",
+)
+"""The same right before the name: ``the instruction-tuned 3B Qwen2.5 model``."""
 
 
 def _count(number: str, unit: str) -> Fraction:

@@ -44,7 +44,7 @@ _ATTENTION = Fraction(5, 4)
 class _Figure(NamedTuple):
     """A figure of arithmetic in a table, with its row's models and their ways of counting."""
 
-    row: Row
+    row: Row | None
     token: Token
     value: Fraction
     subject: Subject
@@ -76,6 +76,16 @@ def _judge(scene: Scene, column: Sequence[_Figure]) -> Iterator[Claim]:
             yield _claim(scene, figure, "rounded", true)
         elif sure and figure.subject.firm and not _is_at_another_image(figure):
             yield _claim(scene, figure, "wrong", min(figure.ways, key=lambda way: abs(way - figure.value)))
+
+
+def hold_figure(scene: Scene, token: Token, unit: str, subject: Subject) -> Iterator[Claim]:
+    """Hold a figure of arithmetic that a line says of its one model; it is wrong where no image that models are run on explains it."""
+    ways = tuple(dict.fromkeys(way for model in subject.models for way in _ways(model)))
+    figure = _Figure(None, token, (token.value or Fraction(0)) * _SCALES[unit.lower()], subject, ways)
+    if ways and figure.right is not None:
+        yield _claim(scene, figure, "rounded", figure.right)
+    elif ways and not _is_at_another_image(figure):
+        yield _claim(scene, figure, "wrong", min(ways, key=lambda way: abs(way - figure.value)))
 
 
 def _figures(row: Row, place: int, head: str, subject: Subject) -> Iterator[_Figure]:
@@ -115,7 +125,7 @@ def _ways(model: ModelValue) -> tuple[Fraction, ...]:
 def _is_at_another_image(figure: _Figure) -> bool:
     """Tell whether a figure may be that of a larger or smaller image; where the row says the model's own side, it is not."""
     sides = {side for model in figure.subject.models for side in values_of(model, "image")} or {_USUAL}
-    text = " ".join(cell.text for cell in figure.row.cells)
+    text = " ".join(cell.text for cell in figure.row.cells) if figure.row is not None else ""
     if any(re.search(rf"(?<![\d.]){side}(?![\d.])", text) for side in sides):
         return False
     areas = (Fraction(other * other, side * side) for side in sides for other in _IMAGES)

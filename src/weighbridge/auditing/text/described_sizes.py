@@ -101,6 +101,7 @@ _SQUARE = patterns.pattern(
 """The two sides of a patch: ``16×16 patches``, ``patch size: 14x14``."""
 HEADING_NUMBER = patterns.pattern(r"\d{1,2} [A-Z][A-Za-z -]{0,40} [×x] ?\d{1,3}(?:\s{2,}|$)")
 """A heading with its number: ``2 Transformer layers × 32``."""
+_OUT_OF = patterns.pattern(r"(?<![\d.,])\d{1,3}[- ](?:out )?of[- ](?:(?:the|its|their) )?$", re.IGNORECASE)
 _OF_HEADS = patterns.pattern(r"\bheads of $", re.IGNORECASE)
 _LONGEST = 4_000
 _DIGITS = 6
@@ -142,6 +143,8 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
         if behind is not None and figure.start() not in found and not (figure.start() == 0 and HEADING_NUMBER.match(text)):
+            if behind.lastgroup == "active" and _OUT_OF.search(text, max(0, figure.start() - 24), figure.start()):
+                continue  # ``2 of 8 experts activated``
             word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
             found[figure.start()] = _size(word, figure, figure.start(), behind.end())
     for square in _SQUARE.finditer(text):

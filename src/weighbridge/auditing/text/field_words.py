@@ -69,6 +69,7 @@ _FACTOR = patterns.pattern(
 _RESULT = patterns.pattern(r"[×x*·+/][^=,，;；]*=\s?$")
 """Before the result of an equation, whose words are those of its factors: ``128 heads × 128-dim heads = 16384``."""
 _TOP = patterns.pattern(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
+_OUT_OF = patterns.pattern(r"(?<![\d.,])\d{1,3}[- ](?:out )?of[- ](?:(?:the|its|their) )?$", re.IGNORECASE)
 _ACTIVE = patterns.pattern(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
 _CLAUSE = patterns.pattern(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
 
@@ -137,7 +138,9 @@ def _fields_of(text: str) -> tuple[Field, ...]:
         behind = _BEHIND.match(text, match.end())
         if behind is not None:
             word = str(behind.lastgroup)
-            if word == "experts" and _is_active(text, match.start(), behind.end()):
+            if word in ("experts", "active") and _OUT_OF.search(text, max(0, match.start() - 24), match.start()):
+                word = "experts"  # ``2 of 8 experts activated``
+            elif word == "experts" and _is_active(text, match.start(), behind.end()):
                 word = "active"
             _keep(found, Field(word, _value(match), *match.span("number"), False))
     for match in _TOP.finditer(text):
