@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 
-from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.modules import timm_resnet
 from weighbridge.blueprints.modules.composite import submodel
 from weighbridge.blueprints.modules.feature_maps import Grid
@@ -100,7 +100,7 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConf
         error = UnknownArchitecture(
             Text("no backbone described for {stated!r:.60}", stated=stated), key=f"{path}.model_type", value=stated, hint=hint
         )
-        if stated not in MODULES:
+        if stated not in MODULES or is_remote(stated):
             raise error
         return SubConfig(raw, (), frozenset(raw), stated, error)  # which a decoder alone does not read
     known = family(stated)

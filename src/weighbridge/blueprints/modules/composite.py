@@ -21,7 +21,7 @@ sub-config's name (``H_vision``), random configs draw a type and its fields, and
 
 from __future__ import annotations
 
-from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.learned_activations import activation_fields, with_activations_of
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.blueprints.refused_values import with_zeros
@@ -108,7 +108,7 @@ def model_config(
         stated = types[0] if fixed else raw.get("model_type", types[0])
         if only and stated not in types:
             error = ConfigError(Text("only {types} is described here", types=join_with_or(types)), key=f"{path}.model_type", value=stated)
-            if stated not in MODULES:
+            if stated not in MODULES or is_remote(stated):
                 raise error
             return SubConfig(raw, (), frozenset(raw), stated, error)
         if isinstance(stated, str) and stated in TYPES and stated not in MODULES:
