@@ -75,9 +75,9 @@ vit b 32, vit base 32 = vit-base-patch32-384 clip-vit-base-patch32
 vit large, vit l, vit l 16, vit large 16, vit large patch16 = vit-large-patch16-224 vit-large-patch16-384
 vit huge, vit h, vit h 14, vit huge 14 = vit-huge-patch14-224-in21k clip-vit-h-14-laion2b
 vit l 14, vit large 14 = clip-vit-large-patch14
-vit s 16, vit small, vit s, deit s, deit small = deit-small-patch16-224 dino-vits16
-vit ti, vit tiny, deit ti, deit tiny = deit-tiny-patch16-224
-deit b, deit base = deit-base-patch16-224
+vit s 16, vit small, vit s, deit s, deit small, deit s 16 = deit-small-patch16-224 dino-vits16
+vit ti, vit tiny, deit ti, deit tiny, deit ti 16, vit ti 16 = deit-tiny-patch16-224
+deit b, deit base, deit b 16, deit base 16 = deit-base-patch16-224
 swin t, swin tiny = swin-tiny-patch4-window7-224
 swin s, swin small = swin-small-patch4-window7-224
 swin b, swin base = swin-base-patch4-window7-224
@@ -307,8 +307,10 @@ def member(family: Iterable[str], size: str) -> Meaning | None:
     >>> member(["bert"], "Large").names[0], member(["llama"], "7B").names
     ('bert-large-uncased', ('llama-7b', 'llama-2-7b'))
     """
+    plain = size.replace(" ", "").replace(".0", "")  # Pythia's tables call Pythia-1B ``1.0B``
     for name in family:
-        found = table().get(join_runs(runs(f"{name} {size.replace(' ', '')}")))
-        if found is not None and found.kind == MODEL:
-            return found
+        for written in dict.fromkeys((size.replace(" ", ""), plain)):
+            found = table().get(join_runs(runs(f"{name} {written}")))
+            if found is not None and found.kind == MODEL:
+                return found
     return None

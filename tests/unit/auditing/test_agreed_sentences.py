@@ -20,6 +20,7 @@ SIZES = (
     ("# ViT-B/16\n\nViT-B/16 has 12 layers, 12 heads and 768 dimensions; an image is cut into {}×16 patches.", "16", "14"),
     ("gpt-oss-120b has 36 layers with 128 experts per layer, employing a top-{} routing mechanism.", "4", "8"),
     ("Pythia-12B\n\nIt is the largest Pythia model.\nArchitecture: {} layers, 5120 model dimension, 40 attention heads", "36", "16"),
+    ("The Pythia suite:\n\n| Model | Layers | Model Dim | Heads |\n|---|---|---|---|\n| 410M | 24 | 1024 | 16 |\n| 1.0B | 16 | {} | 8 |", "2048", "6048"),
     ("GPT-J-6B has 28 layers with a model dimension of 4096 and a feedforward dimension of {}; there are 16 heads, each with a dimension of 256.", "16384", "16324"),
 )  # fmt: skip
 COUNTS = (
@@ -36,6 +37,8 @@ COUNTS = (
     ("This repository holds the 3B Qwen2.5 model:\n\n- Number of Parameters: {}\n- Number of Layers: 36\n- Number of Attention Heads (GQA): 16 for Q and 2 for KV", "3.09B", "2.39B"),
     ("# swin_small_patch4_window7_224\n\n- **Model Stats:**\n  - Params (M): {}\n  - GMACs: 8.8\n  - Image size: 224 x 224", "49.6", "59.6"),
     ("# swin_small_patch4_window7_224\n\n- **Model Stats:**\n  - Params (M): 49.6\n  - GMACs: {}\n  - Image size: 224 x 224", "8.8", "9.8"),
+    ("# Pythia-160M\n\nIt is comparable to models like GPT-Neo 125M and OPT-125M.\n\nParameter Count: {}\nArchitecture: 12 layers, 768 dimension, 12 attention heads", "162M", "762M"),
+    ("| Model | Top-1 | Params (M) | FLOPs (G) |\n|---|---|---|---|\n| DeiT-B/16 | 81.8 | {} | 17.6 |\n| Swin-B | 83.5 | 88 | 15.4 |\n| ResNet-50 | 80.4 | 25.6 | 4.1 |", "86", "68"),
     ("Whisper comes from tiny ({}) to large (1550M).", "39M", "89M"),
     ("# Mixtral 8x7B\n\nWhile all {} parameters are loaded into memory, only 12.9B are used during inference.", "46.7B", "76.7B"),
     ("# vit-base-patch16-224\n\nParameters | {}\n---|---\nLicense | MIT", "86.6M", "26.6M"),

@@ -122,7 +122,7 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
     earlier = [m for m in mentions if m.column < start]
     for above in (index, *range(index - 1, max(-1, index - 1 - LISTED_REACH), -1)):
         named = earlier if above == index else scene.mentions.get(above, ())
-        models = [m for m in named if m.kind == MODEL and not is_background(scene.lines[above].text, m.column)]
+        models = [m for m, _ in _at_hand(scene.lines[above].text, named) if m.kind == MODEL]
         if models:
             return (models[0] if len({m.name for m in models}) == 1 or not models[0].column else None), False
         if any(m.kind == UNKNOWN for m in named) and scene.lines[above].heading:
@@ -136,19 +136,31 @@ OPENS_WITH_IT = pattern(r"\W*(?:it|(?:the|this) (?:model|architecture))\b(?! (?:
 
 def only_model(scene: Scene) -> str | None:
     """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
-    named = [(m, scene.lines[line].text) for line, found in scene.mentions.items() for m in found]
-    models = {m.name: text[m.column : m.end] for m, text in named if m.kind == MODEL and not is_background(text, m.column)}
+    named = [one for line, found in scene.mentions.items() for one in _at_hand(scene.lines[line].text, found)]
+    models = {m.name: text[m.column : m.end] for m, text in named if m.kind == MODEL}
     if len(models) != 1:
         return None
     name, written = next(iter(models.items()))
 
     def is_it(mention: Mention, text: str) -> bool:
         short = _LETTERS.sub("", text[mention.column : mention.end]).lower()
-        return name in mention.names or _LETTERS.sub("", written).lower().startswith(short) or is_background(text, mention.column)
+        return name in mention.names or _LETTERS.sub("", written).lower().startswith(short)
 
     return name if all(is_it(*one) for one in named) else None
 
 
+def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
+    """Yield the models of a line with its text, but for those that are only brought in: ``comparable to models like GPT-Neo and OPT-125M``."""
+    end = -1
+    for mention in found:
+        if is_background(text, mention.column) or (end >= 0 and _AND.fullmatch(text, end, mention.column)):
+            end = mention.end
+        else:
+            end = -1
+            yield mention, text
+
+
+_AND = pattern(r"\s?(?:,|,? and|,? or|/)\s", re.IGNORECASE)
 _LETTERS = pattern(r"[\W_]")
 
 

@@ -80,7 +80,7 @@ _LABELS = {
         experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数, 激活的专家数量, 激活的 expert 数量, 激活 expert 数量, 激活专家个数""",
     "shared": "shared experts, number of shared experts, n shared experts, num shared experts, 共享专家, 共享专家数, 共享专家数量",
     "heads": "query heads, q heads, number of query heads, nheads, attn heads, head num, 查询头数, 注意力头, 注意力头数量, q 头数, 头数量",
-    "kv_heads": "key-value heads, number of key value heads, query groups, kv groups, kv heads mha, kv heads gqa, 键值头, 键值头数, kv头数量",
+    "kv_heads": "n kv, nkv, key-value heads, number of key value heads, query groups, kv groups, kv heads mha, kv heads gqa, 键值头, 键值头数, kv头数量",
     "layers": "total layers, nlayers, depth, transformer块数, transformer 块数, 解码器层数",
     "positions": "n ctx, num positions",
     "hidden": "n state, state, dmodel, model width, residual dimension, hidden dims, 隐藏维度大小, 向量维度",
