@@ -112,3 +112,31 @@ def test_counts_of_a_row_settle_its_sizes() -> None:
     assert _wrong(_CHOSEN.format(8, 6)) == []
     assert _wrong(_CHOSEN.format(9, 5)) == ["9", "5"]
     assert _wrong(_CHOSEN.replace("专家数", "temperature").format("0.7", 20)) == []
+
+
+_DTYPES = """以 Llama 3 8B 为例:
+
+| 数据类型 | Bytes/Param | {} |
+|---|---|---|
+| FP32 | 4 | 32 GB |
+| FP16 / BF16 | 2 | {} GB |
+| INT8 | 1 | 8 GB |
+| INT4 / NF4 | 0.5 | {} GB |
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "half", "quarter", "wrong"),
+    [
+        ("模型大小", 16, 4, []),
+        ("模型大小", 15, 5.5, []),
+        ("模型大小", 86, 4, ["86 GB"]),
+        ("权重", 20, 4, ["20 GB"]),
+        ("权重", 20, 7, []),
+        ("推荐显存", 20, 7, []),
+    ],
+)
+def test_a_row_for_each_dtype_is_held_to_the_model_above(head: str, half: float, quarter: float, wrong: list[str]) -> None:
+    text = _DTYPES.format(head, half, quarter)
+    assert _wrong(text) == wrong
+    assert _wrong(text.replace("以 Llama", "我们自己实现的 Llama")) == []
