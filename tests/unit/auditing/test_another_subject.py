@@ -40,6 +40,7 @@ OF_ANOTHER = {
 SLIPS = {
     "the same bytes of the model itself": ("LLaMA-7B has 6.7B parameters.\n- In fp16 the weights take 28 GB.\n", "28 GB"),
     "sizes of the named model": ("### BERT-base\n- **Architecture**: 6 layers, 12 heads, hidden size 768\n", "6"),
+    "numbers put in for a letter": ("H = 768\n\n2 × H = 2 × 768 = 1,636\n", "2 × H = 2 × 768 = 1,636"),
     "a size put into letters with a slip": ("BERT-base: H / A = 786 / 12 = 65.5\n", "H / A = 786 / 12 = 65.5"),
     "a result whose thousands stand apart": ("Q: 384 × 384 = 147 465\n", "384 × 384 = 147 465"),
 }

@@ -25,7 +25,7 @@ def leave_open(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]:
     """Yield the claims, those unsettled that put a size for a letter where no model is talked about."""
     numbers: Sequence[int] = ()
     for one in claims:
-        if one.kind == "symbolic" and one.verdict in ("wrong", "carried") and not _is_identity(one):
+        if one.kind == "symbolic" and one.verdict in ("wrong", "carried") and not _is_identity(one) and not _is_worked_out(one):
             numbers = numbers or [line.number for line in scene.lines]
             if one.value == 0 or not _is_among_words_of_a_model(scene, bisect_left(numbers, one.line), bisect_left(numbers, one.line + 1)):
                 reason = because(mark("an equation to be solved, as it seems: no model is talked about near it"))
@@ -43,6 +43,15 @@ def _is_identity(claim: Claim) -> bool:
 
 _SIGN = pattern(r" [+-] ")
 _FACTOR = pattern(r"^-?(?:\d[\d./]*\*?)?")
+
+
+def _is_worked_out(claim: Claim) -> bool:
+    """Tell whether numbers stand in the place of the letters on the way to the result: ``2 × H = 2 × 768 = 1,636``."""
+    return any(_PRODUCT.search(side) and not _LETTER.search(side) for side in _EQUALS.split(claim.text)[1:])
+
+
+_EQUALS, _LETTER = pattern("[=≈]"), pattern(r"[A-Za-z]")
+_PRODUCT = pattern(r"\d\s?[×x*·+/^-]\s?\(?\d")
 
 
 def _is_among_words_of_a_model(scene: Scene, first: int, end: int) -> bool:
