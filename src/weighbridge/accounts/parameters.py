@@ -1,4 +1,8 @@
-"""How many parameters a tree has: unique, stored, trainable, active, of embeddings, and by role."""
+"""How many parameters a tree has: unique, stored, trainable, active, of embeddings, and by role.
+
+:func:`tally` walks a tree once and counts all of these; :func:`count` is its *unique* alone. What is called ``..._of`` takes a model (a tree and where it
+came from) in place of a tree. A *ledger* is the same count kept module by module: each part with its amount, for tables and formulas.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +91,7 @@ def tally_of(model: ModelValue) -> Tally:
 
 
 def tally_and_ledger(model: ModelValue) -> tuple[Tally, Entry]:
-    """Count a model in every convention, and its parameters module by module.
+    """Count a model in every convention, and its parameters module by module: the amount of the ledger's root is the total.
 
     >>> from weighbridge import model
     >>> counts, book = tally_and_ledger(model("bert-base-chinese"))

@@ -8,7 +8,7 @@ column of ints; a :data:`~weighbridge.core.length.Stream` says how many tokens g
 
 from __future__ import annotations
 
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple  # as of typing, whose import takes a tenth of a count's time
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple  # the same as typing's, whose import takes a tenth of a count's time
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size, product
@@ -60,7 +60,7 @@ class Attend(NamedTuple):
         groups: How many independent such products there are per example (windows of an image, say).
         causal: Whether a token sees only those before it, so that their keys and values are kept in generation.
         window: How many keys a query can see at most, if the architecture limits it (it bounds the cache).
-        windowed: How many copies of its part have that window; None is all of them.
+        windowed: How many of the copies of its part have that window, where a part repeats; None is all of them.
         cache: Elements that the key-value cache keeps per token; None is ``kv_heads * (head_dim + value_dim)``.
         kept: The stream whose keys and values the cache keeps, where that is not all of *keys*.
     """
@@ -130,8 +130,8 @@ class Part(NamedTuple):
         children: Parts, tensors and operations in the order of the reference's ``named_parameters``.
         kind: What it is (``linear``, ``layer_norm``, ``attention``, ...), for sentences and titles.
         repeat: Copies stored; None is a single module without an index.
-        executions: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve), or the
-            name of what it runs once for, such as ``images``.
+        executions: How often it runs, if not once for each copy: ALBERT stores one layer and runs it twelve times. Or the name of
+            an input, such as ``images``: it runs once for each.
         indices: Of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
         experts, active: How many experts it holds, and how many of them the router chooses for a token.
         stream: The tokens that go through it; None is the stream of its parent.
@@ -216,7 +216,7 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
     >>> [row.name for row in flatten(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),)))]
     ['layer.0.w', 'layer.1.w']
     """
-    # Where the walk goes on once a part is done, so that a tensor takes one step however deep it is.
+    # A stack of where to go on once a part is done: with a generator inside a generator, each tensor would pass through all of them.
     above: list[tuple[tuple[Node, ...], int, str]] = []
     children, position = node.children, 0
     while True:

@@ -157,6 +157,7 @@ def parse(header: bytes, room: int) -> Listing:
     else:
         placed, metadata = usual
     _check_places(placed, room, 8 + length)
+    # Not in the model's order: who writes such a file sorts its tensors.
     return Listing("safetensors", tuple(tensor for _, _, tensor in placed), metadata, ordered=False)
 
 
@@ -233,7 +234,9 @@ def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, StoredTensor]]
         start, end = int(first), int(last)
         if found[1] != 8 * (end - start):
             return None
-        placed.append((start, end, _make(StoredTensor, (name, dtype, found[0], end - start, None, None, None, ""))))
+        # The fields of a StoredTensor, in order; what the format does not say is None.
+        tensor = (name, dtype, found[0], end - start, None, None, None, "")
+        placed.append((start, end, _make(StoredTensor, tensor)))
     placed.sort()
     return placed, _metadata(parse_object((opening[1] or "{}").encode(), "the header", base=None))
 

@@ -33,7 +33,7 @@ POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
 
 FIELDS = (*SHARED, *DECODER, POOLED)
 """What is read of a config: ``size("types", "type_vocab_size", 2, "T", ...)`` makes its ``type_vocab_size``, by default 2, the ``c.types`` of the
-functions below and the T of formulas. ``DECODER`` adds ``c.decoder``, whether a token sees only those before it, and ``c.crossed``, whether each
+functions below and the T of formulas, and ``derived`` computes ``c.head_dim`` (``exact`` divides, and refuses a remainder). ``DECODER`` adds ``c.decoder``, whether a token sees only those before it, and ``c.crossed``, whether each
 layer also attends to an encoder."""
 
 
@@ -72,7 +72,8 @@ def self_attention(c: Config, *extra: Node, keys: Stream | None = None, width: S
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
-    # Some relatives build with any number of heads, which then need not fill the hidden size; their field ``heads_divide`` says whether they do.
+    # BERT refuses heads that do not divide the hidden size. Some relatives build with them, and their heads then fill less of it; these relatives have
+    # a field ``heads_divide``.
     heads = H if getattr(c, "heads_divide", True) else c.heads * c.head_dim
     return part(
         "self",
