@@ -4,7 +4,7 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
-   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``column_kinds``.

@@ -20,6 +20,7 @@ from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.head_units import with_head_units
 from weighbridge.auditing.text.letters import letter_meanings, meanings
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import StatedSize, find_sizes, sizes_on_two_lines
 from weighbridge.auditing.text.statements import statements
@@ -46,7 +47,8 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     laid = tables(lines)
     spoken = with_head_units(statements(lines), laid)
     meant = letter_meanings(spoken, meanings(spoken))
-    sizes = [size for statement in spoken for size in find_sizes(statement, meant)] + list(sizes_on_two_lines(spoken))
+    sizes = _of_the_model(lines, [size for statement in spoken for size in find_sizes(statement, meant)])
+    sizes += sizes_on_two_lines(spoken)
     letters = notation(laid)
     named = by_counts(lines, models_by_line(lines))
     main, weighed = _main_model(lines, named, sizes, letters, model)
@@ -105,6 +107,18 @@ def _figures(spoken: Sequence[Sequence[Token]]) -> dict[int, Sequence[tuple[int,
     """Return the numbers of each statement that has any, by its identity: most checks look at nothing else."""
     found = {id(statement): [(place, token) for place, token in enumerate(statement) if token.kind == "num"] for statement in spoken}
     return {key: numbers for key, numbers in found.items() if numbers}
+
+
+def _of_the_model(lines: Sequence[Line], sizes: Sequence[StatedSize]) -> list[StatedSize]:
+    """Leave out the sizes that the words beside them, or before them in their sentence, give to something else than the model."""
+    parts: dict[int, list[int]] = {}
+    for size in sizes:
+        label, token = size.label, size.token
+        if label.line == token.line:
+            first, last = min(label.start, token.start), max(label.end, token.end)
+            if is_of_a_part(lines[token.line].text, first, last, labelled=label.start < token.start):
+                parts.setdefault(token.line, []).append(token.start)
+    return [s for s in sizes if not is_after_a_part(lines[s.token.line].text, parts.get(s.token.line, ()), s.token.start)]
 
 
 def _main_model(

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.phrases import as_trie, lower_case
 from weighbridge.auditing.text.size_words import LOOSE
 from weighbridge.core._namedtuple import NamedTuple
@@ -34,10 +35,10 @@ class DescribedSize(NamedTuple):
 _NOT_BEHIND = r"(?<![A-Za-z0-9_.×*+^/$-])(?<!\d[,.])(?<![×*+^] )(?<![第前后末首每隔至到剩逐])(?<![第前后] )"
 _NUMBER = (
     rf"(?P<number>{_NOT_BEHIND}\d{{1,3}}(?:,\d{{3}})+|{_NOT_BEHIND}\d{{1,7}})"
-    r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
+    r"(?![\d%]|[.,]\d|[A-Za-z](?![A-Za-z])|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
 )
 """A whole number that is no part of a formula, a range, a share or a larger number."""
-_LINK = r"(?:\s?[:：=]\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|高达|等于)\s?|\s)"
+_LINK = r"(?:\s?[:：=]\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:[设取]?[置定]?为|是|有|只有|仅有?|一?共有?|达到?|高达|等于|取)\s?[:：]?\s?|\s)"
 _MORE = {
     "width": "hidden", "model width": "hidden", "embedding width": "hidden", "d_ff": "mlp", "feed-forward": "mlp", "feedforward": "mlp", "ffn": "mlp", "mlp": "mlp",
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
@@ -51,7 +52,8 @@ _MORE = {
     **dict.fromkeys(("sequences up to", "sequences of up to", "inputs up to", "inputs of up to", "context lengths of up to", "context length of up to", "context window of up to", "context of up to", "context size", "context sizes of up to"), "positions"),
     **dict.fromkeys(("ffn inner", "ffn inner size", "mlp inner", "mlp inner size"), "mlp"),
     **dict.fromkeys(("vocabulary size is set to", "vocab size is set to", "vocabulary is set to"), "vocab"),
-    **dict.fromkeys(("词表包含", "词表中包含", "词汇表包含", "词表包含了", "词表共有", "词表里有"), "vocab"), **dict.fromkeys(("序列最长", "最大序列长", "输入最长", "序列最大长度"), "positions"),
+    **{f"{book}{inside}{all_}{has}": "vocab" for book in ("词表", "词汇表", "词典", "字典") for inside in ("", "中", "里") for all_ in ("", "共", "一共", "总共") for has in ("有", "包含", "包含了", "含有", "收录")},
+    **dict.fromkeys(("序列最长", "最大序列长", "输入最长", "序列最大长度"), "positions"),
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {
@@ -66,7 +68,10 @@ _OWN_WORDS = {
 _LABEL = patterns.pattern(lambda: as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
 """In lower case."""
 _AFTER_LABEL = patterns.pattern(
-    r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE
+    r"(?:\s?[(（][^()（）\d]{1,24}[)）](?:的?(?:大小|规模|数量|维度))?)?(?:\s?[A-Za-z](?=\s?[=为是]))?"
+    + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))")
+    + _NUMBER,
+    re.IGNORECASE,
 )
 _ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local|repeating|repeated|speciali[sz]ed|available)[ -]+)*"
 _COUNTED = (
@@ -76,7 +81,7 @@ _COUNTED = (
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)|\s?头(?=\s?(?:[,，、;；。)）|]|$))"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
-    ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠维大尺神宽]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b(?!\s?norm)|编码器|解码器)"),
+    ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:(?:堆叠|相同|完全相同|结构相同|重复|连续)的?\s?)*(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠维大尺神宽]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:堆叠|相同|完全相同|结构相同|重复|连续)的?\s?)*(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|模块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b(?!\s?norm)|编码器|解码器)"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
     ("mlp", r"\sfor (?:the )?(?:feed-?forward|ffn|mlp)(?: (?:projections?|networks?|layers?|blocks?|dimension))?\b|[- ](?:feed-?forward|ffn|mlp|intermediate) (?:dimensions?|size|units)\b"),
@@ -151,7 +156,9 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
         for side in ("first", "second", "third", "fourth"):
             if square[side]:
                 found.setdefault(square.start(side), DescribedSize("patch", int(square[side]), *square.span(side), *square.span()))
-    return tuple(found[start] for start in sorted(found))
+    sizes = [found[start] for start in sorted(found)]
+    parts = [size.start for size in sizes if is_of_a_part(text, size.first, size.last, labelled=size.first < size.start)]
+    return tuple(size for size in sizes if not is_after_a_part(text, parts, size.start))
 
 
 def _fold_label(phrase: str) -> str:

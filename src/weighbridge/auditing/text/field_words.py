@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
+from weighbridge.auditing.text.phrases import lower_case
 from weighbridge.auditing.text.size_words import SIZES
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -123,20 +125,23 @@ def _fields_of(text: str) -> tuple[Field, ...]:
     if not _DIGIT.search(text):
         return ()
     found: dict[int, Field] = {}
+    parts: list[int] = []
     for match in _LETTERED.finditer(text):
         group = "after" if match["after"] else "before"
         word = "kv_heads" if (match["key"] or match["word"]).upper() != "Q" else "heads"
         if (match["key"] or "KV").upper() != "K":
             found[match.start(group)] = Field(word, int(match[group]), *match.span(group), True)
     for match in _LABELLED.finditer(text):
-        named = label_before(text, match.start())
+        named, first = _label_at(text, match.start())
         if named in _WIDE and text[match.start() : match.start("number")].strip(" *_`\"'") == "of":
             named = _WIDE[named]  # ``hidden layers of 1024 dimensions``
         if named is not None and not _RESULT.search(text, 0, match.start("number")):
+            parts += [match.start("number")] * is_of_a_part(text, first, match.end("number"), labelled=True)
             _keep(found, Field(named, _value(match), *match.span("number"), True))
     for match in (*_FIGURE.finditer(text), *_FACTOR.finditer(text)):
         behind = _BEHIND.match(text, match.end())
         if behind is not None:
+            parts += [match.start("number")] * is_of_a_part(text, match.start("number"), behind.end(), labelled=False)
             word = str(behind.lastgroup)
             if word in ("experts", "active") and _OUT_OF.search(text, max(0, match.start() - 24), match.start()):
                 word = "experts"  # ``2 of 8 experts activated``
@@ -145,7 +150,8 @@ def _fields_of(text: str) -> tuple[Field, ...]:
             _keep(found, Field(word, _value(match), *match.span("number"), False))
     for match in _TOP.finditer(text):
         _keep(found, Field("active", int(match["number"]), *match.span("number"), False))
-    return tuple(sorted(found.values(), key=lambda field: field.start))
+    own = (field for field in found.values() if not is_after_a_part(text, parts, field.start))
+    return tuple(sorted(own, key=lambda field: field.start))
 
 
 _WIDE = {"layers": "width", "heads": "head_dim", "kv_heads": "head_dim"}
@@ -173,15 +179,23 @@ def label_before(text: str, end: int) -> str | None:
     >>> label_before("the number of attention heads: 12", 29)
     'heads'
     """
-    near = text[max(0, end - 60) : end].rstrip("*_`\"' :|")
-    words = _WORD.findall(near.lower())
+    return _label_at(text, end)[0]
+
+
+def _label_at(text: str, end: int) -> tuple[str | None, int]:
+    """Return also where the name of the size begins."""
+    start = max(0, end - 60)
+    near = lower_case(text[start:end].rstrip("*_`\"' :|"))
+    found = list(_WORD.finditer(near))
+    words = [match[0] for match in found]
     kept = [word for word in words[-_WORDS:] if word not in _OF_A_TOWER]
     for first in range(max(0, len(words) - _WORDS), len(words) if kept and kept[-1] in _LAST_WORDS else 0):
         phrase = " ".join(word for word in words[first:] if word not in _OF_A_TOWER)
         if phrase in LABELS:
-            return None if first and words[first - 1].isdigit() else LABELS[phrase]
-    tail = near[-_LETTERS_OF_LABEL:].lower()
-    return next((LABELS[tail[place:]] for place in range(len(tail)) if not tail[place].isascii() and tail[place:] in LABELS), None)
+            return (None if first and words[first - 1].isdigit() else LABELS[phrase]), start + found[first].start()
+    tail = near[-_LETTERS_OF_LABEL:]
+    place = next((place for place in range(len(tail)) if not tail[place].isascii() and tail[place:] in LABELS), None)
+    return (None, start) if place is None else (LABELS[tail[place:]], start + len(near) - len(tail) + place)
 
 
 def label_of_line(text: str) -> str | None:

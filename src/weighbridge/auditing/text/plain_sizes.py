@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.text.owners import is_of_a_part
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -71,6 +72,8 @@ def read_plain_sizes(sentence: str) -> list[PlainSize]:
     while place < len(sentence):
         size = _size_at(sentence, place)
         if size is not None:
+            if is_of_a_part(sentence, place, size[1], labelled=size[0].start > place):
+                return []
             found.append(size[0])
             named += sentence.count(NAME, place, size[1])
             place = size[1]

@@ -36,7 +36,39 @@ _PHRASES = {
     "head_dim": "head dim, head size, head dimension, d k, d head, dim head, 每个头的维度, 头维度, 单头维度, 头的维度",
 }
 
-SIZES = {phrase.strip(): word for word, phrases in _PHRASES.items() for phrase in " ".join(phrases.split()).split(",")}
+_COUNTS = "数 数量 数目 个数 总数 的数量 的个数 的数目 的总数 num"
+_WIDTHS = "维度 的维度 维数 的维数 大小 的大小 尺寸 的尺寸 宽度 的宽度 dim size"
+_INNER = "维度 的维度 隐藏维度 的隐藏维度 中间维度 的中间维度 内部维度 中间层维度 的中间层维度 隐藏层维度 的隐藏层维度 大小 中间层大小 的中间层大小 隐藏层大小 的隐藏层大小 宽度 的宽度 size"
+_BUILT = (
+    ("layers", "层,隐藏层,编码层,解码层,编码器层,解码器层,网络层,模型层,transformer层,transformer块,transformer模块,transformer layer,transformer block,transformer blocks,encoder层,encoder layer,"
+     "decoder层,decoder layer,decoder block,layer,layers,block,blocks", _COUNTS),
+    ("heads", "头,注意力头,自注意力头,多头注意力的头,查询头,head,heads,attention head,attention heads,注意力head,q头,q head,q heads,query头,query head,query heads", _COUNTS),
+    ("kv_heads", "kv头,kv head,kv heads,键值头,key/value头,key-value头,k/v头,kv注意力头,kv的头,key/value head,key/value heads", _COUNTS),
+    ("hidden", "隐藏层,隐层,隐藏,隐状态,隐藏状态,隐向量,隐藏向量,嵌入,嵌入层,词嵌入,词嵌入向量,词向量,嵌入向量,embedding,词embedding,token embedding,token向量,hidden,hidden state,模型隐藏", _WIDTHS),
+    ("hidden", "模型,网络", "维度 的维度 宽度 的宽度"),
+    ("mlp", "ffn,mlp,前馈,前馈层,前馈网络,前馈神经网络,前馈全连接层,feed forward,feedforward,ffn层,mlp层,ffn网络", _INNER),
+    ("mlp", "中间层,中间隐藏层", _WIDTHS),
+    ("vocab", "词表,词汇表,词典,字典,词汇,vocab,vocabulary,tokenizer词表", "大小 的大小 规模 的规模 长度 的长度 容量 size"),
+    ("head_dim", "每个头,每个head,每个注意力头,每个attention head,每头,单头,单个头,单个注意力头,单个head,注意力头,head", _WIDTHS),
+)  # fmt: skip
+"""Names in Chinese, or half in Chinese, are built of a thing and of what is said of it: each is written with each, ``KV head`` and ``的数量``."""
+
+
+def _built_phrases() -> dict[str, str]:
+    """Return the names that are built, with and without a space beside English letters."""
+    found: dict[str, str] = {}
+    for word, things, measures in _BUILT:
+        for thing in things.split(","):
+            for measure in measures.split():
+                seam = thing[-1].isascii() or measure.isascii()
+                for gap in ("", " ") if seam and not (thing[-1].isascii() and measure.isascii()) else (" ",) if seam else ("",):
+                    found[f"{thing}{gap}{measure}"] = word
+                    found.setdefault(_SEAM.sub(" ", f"{thing}{gap}{measure}"), word)
+    return found
+
+
+_SEAM = pattern(r"(?<=[a-z])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[a-z])")
+SIZES = _built_phrases() | {phrase.strip(): word for word, phrases in _PHRASES.items() for phrase in " ".join(phrases.split()).split(",")}
 """From a phrase, lower case and with spaces for ``_`` and ``-``, to our word for the size."""
 
 LOOSE = frozenset("vocabulary vocab hidden layer layers heads intermediate positions segments types 词表".split())

@@ -1,0 +1,45 @@
+"""Chinese names of sizes: however they are built they are read, and words beside them may give them to something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.auditing import audit
+
+_BESIDE = "BERT-large 的{0}，{1}，{2}。"
+_SAID = {"layers": "层数为24", "hidden": "隐藏层维度为1024", "heads": "注意力头数为16", "mlp": "前馈网络中间维度为4096"}
+_WAYS = {
+    "layers": (
+        24,
+        22,
+        "共包含{n}个堆叠的Transformer层;由{n}个相同的层组成;Layer 数：{n};隐藏层的数量是{n};block的数量为{n};Transformer Blocks 数量：{n};解码层数目为{n}",
+    ),
+    "hidden": (1024, 1152, "embedding维度为{n};隐藏层的维度是{n};词嵌入的维度为{n};隐状态的大小为{n};模型的宽度是{n};隐藏维度设置为{n}"),
+    "heads": (16, 18, "head数为{n};attention heads数量为{n};Q头数{n};自注意力头的个数为{n}"),
+    "mlp": (4096, 4608, "FFN中间层大小{n};前馈神经网络的隐藏层维度为{n};前馈网络内部维度为{n};MLP层的中间维度：{n}"),
+    "vocab": (30522, 30822, "词表规模{n};词表（vocab_size）大小为{n};词汇表中有{n}个token;词典里共收录{n}个词;vocab规模为{n}"),
+    "head_dim": (64, 72, "每个head的维度是{n};每个头的大小为{n};单个注意力头的维度{n}"),
+}
+_OTHERS = """分类层数为6;卷积层数为6;冻结层数为6;LSTM层数为6;LoRA层数：6;学生模型的层数为6;草稿模型层数为6;另一个模型的层数为6;交叉注意力头数为6;Medusa头数为6;视觉编码器层数为6;每卡层数为6;
+适配器隐藏层维度为300;分类头的隐藏层大小为300;BiLSTM隐藏层维度为300;句向量维度为300;专家的中间层维度为300;语音编码器隐藏维度为300;图像词表大小为5000;停用词表大小为5000;扩充后词表大小为5000;
+6层的分类器;6层MLP;6层感知机;6头交叉注意力;接6层Transformer;增加了6个Transformer层;其中6层使用滑动窗口;每张卡分到6个头;每6个头共用一组KV;6维的标签向量;隐藏层数为6的分类器;再加2层分类器，隐藏层256维"""
+
+
+@pytest.mark.parametrize(("size", "way"), [(size, way) for size, (_, _, ways) in _WAYS.items() for way in ways.split(";")])
+def test_a_size_is_read_whatever_its_name_is_built_of(size: str, way: str) -> None:
+    right, wrong, _ = _WAYS[size]
+    first, second, *_ = (said for word, said in _SAID.items() if word != size)
+    assert not audit(_BESIDE.format(first, second, way.format(n=right))).wrong
+    found = audit(_BESIDE.format(first, second, way.format(n=wrong))).wrong
+    assert [(claim.value, claim.expected) for claim in found] == [(wrong, right)]
+
+
+@pytest.mark.parametrize("other", _OTHERS.replace("\n", "").split(";"))
+def test_a_size_of_something_else_is_none_of_the_model(other: str) -> None:
+    beside = _BESIDE.format(*list(_SAID.values())[:3])
+    for text in (
+        f"{beside[:-1]}，{other}。",
+        f"{beside}{other}。",
+        "BERT-large：\n\n" + "".join(f"- {one}\n" for one in (*_SAID.values(), other)),
+    ):
+        assert not audit(text).wrong
