@@ -30,6 +30,7 @@ from weighbridge.auditing.checks import (
     agreed_counts,
     agreed_sentences,
     arithmetic,
+    elsewhere,
     offers,
     restated,
     row_relations,
@@ -84,6 +85,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     tabled = frozenset(line for one in bound for line in one.table.lines)
     claims += claims_beside(agreed_sentences.check(scene, tabled, claims), claims)
     claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
+    claims = elsewhere.leave_out_others(scene, claims, {scene.lines[index].number for index in tabled})
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims))
     claims += tally.unsettled_claims(scene, claims, bound)

@@ -36,6 +36,17 @@ OF_ANOTHER = {
     "another's column": "Qwen3-0.6B\n\n| Constant | Kernel | Model | |\n|---|---|---|---|\n| NUM_HEADS | 32 | 16 | change it |\n\n1024 / 16 = 64\n",
     "a factor whose thousands stand apart": "- Embedding: 100 278 × 4096 = 410 738 688\n- head: another 100 278 × 4096 = 821 MB\n",
     "labelled terms of a sum": "(Attention: 4d² + FFN: 8d² = 12d² per layer)\n\nq [4096 × 4096] + o [4096 × 4096] = 2 × 4096²\n",
+    "any network of those sizes": "BERT-large (L=24, H=1024, A=16) has 335M parameters. For instance, a network with 14 layers of width 1536 has 5M parameters.\n",
+    "a model that is supposed": "BERT-base has 12 layers of 768 units and 12 heads. A model half as deep would have 18 layers.\n",
+    "an exercise": "# GPT-2 small\n\n12 layers, 768 wide, 12 heads.\n\nExercise: compute the parameters of a model with 20 layers, d_model = 896 and 14 heads.\n",
+    "the first Transformer": "# BERT-base\n\nBERT-base has 12 layers and 12 heads. The original Transformer used 6 layers, a model dimension of 512 and 8 heads.\n",
+    "a call of other sizes": "Llama 3 8B stacks 32 blocks of 32 heads.\nLlama 3 8B has 8.0 billion parameters.\nmodel = Transformer(dim=1792, depth=60, heads=44)\n",
+    "a setting reduced for a demo": "T5-base has 12 layers and 12 attention heads.\nnum_layers = 4  # reduced for the demo\n",
+    "a model named behind its sizes": "GPT-2 medium has 24 layers. Compared to Llama 3 8B (32 layers, 8.0B), with 24 layers and a hidden size of 1,024.\n"
+    "With 24 layers and a hidden dimension of 1,024, GPT-2 medium is small.\n",
+    "a draft model beside a line with a formula": "BERT-base has 12 layers.\nThe draft model has 42 layers and 150M parameters. BERT-base (L=12, H=768, A=12) has 110M.\n",
+    "a table whose model is not named": "| Parameter | Value |\n|---|---|\n| Layers | 96 |\n| Hidden size | 12288 |\n| Heads | 96 |\n\n"
+    "By comparison, Mixtral 8x7B has 32 layers and 47 billion parameters.\n",
 }
 SLIPS = {
     "the same bytes of the model itself": ("LLaMA-7B has 6.7B parameters.\n- In fp16 the weights take 28 GB.\n", "28 GB"),

@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole, preset_model
 from weighbridge.auditing.checks.scene import Scene, index_stated, words_of
+from weighbridge.auditing.checks.sentence_subjects import is_background
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import models_by_line
 from weighbridge.auditing.claims import Line, because
@@ -240,6 +241,8 @@ def _assumption(model: ModelValue) -> AssumedModel:
 def _main_models(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[StatedSize]) -> AssumedModel | None:
     counts: Counter[str] = Counter()
     allowed: set[str] = set()
+    if named and all(is_background(lines[index].text, m.column) for index, found in named.items() for m in found):
+        return None  # ``By comparison, Qwen3-8B has 36 layers`` says nothing of which model the rest is about
     for found in named.values():
         counts.update(mention.name for mention in found if mention.name)
         allowed.update(name for mention in found for name in mention.names)

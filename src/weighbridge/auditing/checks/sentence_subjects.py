@@ -170,7 +170,7 @@ def is_background(text: str, column: int) -> bool:
 
 
 _BACKGROUND = pattern(
-    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|in contrast to|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
+    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
     re.IGNORECASE,
 )
 _DIGIT = pattern(r"\d")
