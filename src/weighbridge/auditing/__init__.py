@@ -13,7 +13,7 @@ A text flows through six steps, and the files follow them.
    ``formula_pairs``, ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``, and ``passage_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts``, ``chinese_owners``, ``closed_families`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes`` and ``dtype_tables``, ``nominal_bytes``, ``sentence_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` with ``cut_figures`` tries every reading before a count is wrong).
-   ``elsewhere`` with ``counts_above`` leaves out what a sentence about something else says, and ``solved_equations`` leaves open what is to be solved.
+   ``elsewhere`` with ``counts_above`` leaves out what a sentence about something else says, and ``solved_equations`` leaves open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model that a sentence only supposes or brings up without a name (``other_models``).
 5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
@@ -30,7 +30,6 @@ from weighbridge.auditing.checks import (
     agreed_counts,
     agreed_sentences,
     arithmetic,
-    elsewhere,
     offers,
     restated,
     row_relations,
@@ -38,6 +37,7 @@ from weighbridge.auditing.checks import (
     subjects,
     table_subjects,
     tally,
+    unnamed_models,
 )
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import corrected_total
@@ -85,7 +85,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     tabled = frozenset(line for one in bound for line in one.table.lines)
     claims += claims_beside(agreed_sentences.check(scene, tabled, claims), claims)
     claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
-    claims = elsewhere.leave_out_others(scene, claims, {scene.lines[index].number for index in tabled})
+    claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims))
     claims += tally.unsettled_claims(scene, claims, bound)

@@ -40,10 +40,10 @@ OF_ANOTHER = {
     "a model that is supposed": "BERT-base has 12 layers of 768 units and 12 heads. A model half as deep would have 18 layers.\n",
     "an exercise": "# GPT-2 small\n\n12 layers, 768 wide, 12 heads.\n\nExercise: compute the parameters of a model with 20 layers, d_model = 896 and 14 heads.\n",
     "the first Transformer": "# BERT-base\n\nBERT-base has 12 layers and 12 heads. The original Transformer used 6 layers, a model dimension of 512 and 8 heads.\n",
-    "a call of other sizes": "Llama 3 8B stacks 32 blocks of 32 heads.\nLlama 3 8B has 8.0 billion parameters.\nmodel = Transformer(dim=1792, depth=60, heads=44)\n",
-    "a setting reduced for a demo": "T5-base has 12 layers and 12 attention heads.\nnum_layers = 4  # reduced for the demo\n",
-    "a model named behind its sizes": "GPT-2 medium has 24 layers. Compared to Llama 3 8B (32 layers, 8.0B), with 24 layers and a hidden size of 1,024.\n"
-    "With 24 layers and a hidden dimension of 1,024, GPT-2 medium is small.\n",
+    "a call of other sizes": "Llama 3 8B stacks 32 transformer blocks, each with 32 heads.\nLlama 3 8B has 8.0 billion parameters.\n\nWith 32 layers and a hidden dimension of 4,096, Llama 3 8B is well known.\nmodel = Transformer(dim=1792, depth=60, heads=44)\n",
+    "a setting reduced for a demo": "T5-base has 12 layers and 12 attention heads.\nnum_layers = 21  # reduced for the demo\n",
+    "a model named behind its sizes": "# GPT-2 medium\n\nGPT-2 medium stacks 24 transformer blocks, each with 16 heads. Compared to Llama 3 8B (32 layers, 8.0B), it is a different design. "
+    "With 24 layers and a hidden dimension of 1,024, GPT-2 medium is well known.\nGPT-2 medium (L=24, H=1024, A=16) is the default.\n",
     "a draft model beside a line with a formula": "BERT-base has 12 layers.\nThe draft model has 42 layers and 150M parameters. BERT-base (L=12, H=768, A=12) has 110M.\n",
     "a table whose model is not named": "| Parameter | Value |\n|---|---|\n| Layers | 96 |\n| Hidden size | 12288 |\n| Heads | 96 |\n\n"
     "By comparison, Mixtral 8x7B has 32 layers and 47 billion parameters.\n",
