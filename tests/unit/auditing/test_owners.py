@@ -43,3 +43,23 @@ def test_a_size_of_something_else_is_none_of_the_model(other: str) -> None:
         "BERT-large：\n\n" + "".join(f"- {one}\n" for one in (*_SAID.values(), other)),
     ):
         assert not audit(text).wrong
+
+
+_OTHER_COUNTS = """奖励模型有3.3亿参数;而它的后继者有3.3亿参数;检索器参数量为3.3亿;小模型有3.3亿参数;我们的模型参数量为3.3亿;基座模型参数量为3.3亿;其中有3.3亿参数被冻结;剩下的参数有3.3亿;
+一半的参数是3.3亿;每张卡上有3.3亿参数;参数量为3.3亿的模型则慢得多;比3.3亿参数的模型更好;平均每个模型参数量为3.3亿;从头训练的版本有3.3亿参数;训练了3.3亿条样本;视觉编码器有3.3亿参数;公司融资3.3亿美元"""
+
+
+@pytest.mark.parametrize("other", _OTHER_COUNTS.replace("\n", "").split(";"))
+def test_a_count_of_something_else_is_none_of_the_model(other: str) -> None:
+    for text in (
+        "LLaMA-7B 的参数量为67亿。{}。",
+        "LLaMA-7B 是常用的模型，{}。",
+        "## LLaMA-7B\n\n参数量：67亿\n\n{}。",
+        "LLaMA-7B有67亿参数，{}。",
+    ):
+        assert not audit(text.format(other)).wrong
+
+
+def test_a_name_that_looks_like_a_product_is_no_equation() -> None:
+    assert not audit("总的来说，Mixtral 8x7B 的参数量≈46.7B").wrong
+    assert audit("8 × 7B ≈ 46.7B").wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from weighbridge.auditing.checks.family_members import by_counts, by_sizes, is_about_another, majority_sizes, resolve_families
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
@@ -62,7 +62,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     models = _models(contexts, named)
     if weighed is not None:
         models[""] = weighed
-    equations = [chain for statement in spoken for chain in chains(statement)]
+    equations = [chain for statement in spoken for chain in chains(statement) if not _begins_with_name(chain, named)]
     chained: dict[int, list[Chain]] = {}
     for chain in equations:
         chained.setdefault(id(chain.tokens), []).append(chain)
@@ -108,6 +108,16 @@ def _figures(spoken: Sequence[Sequence[Token]]) -> dict[int, Sequence[tuple[int,
     """Return the numbers of each statement that has any, by its identity: most checks look at nothing else."""
     found = {id(statement): [(place, token) for place, token in enumerate(statement) if token.kind == "num"] for statement in spoken}
     return {key: numbers for key, numbers in found.items() if numbers}
+
+
+def _begins_with_name(chain: Chain, named: Mapping[int, Sequence[Mention]]) -> bool:
+    """Tell whether what looks like a product is the name of a model: ``Mixtral 8x7B ≈ 46.7B``."""
+    mentions = named.get(chain.tokens[chain.start].line)
+    if not mentions:
+        return False
+    left = takewhile(lambda token: token.kind != "rel", chain.tokens[chain.start : chain.end])
+    numbers = [token for token in left if token.kind == "num"]
+    return len(numbers) > 1 and any(m.column <= numbers[0].start and numbers[-1].end <= m.end for m in mentions)
 
 
 def _of_the_model(lines: Sequence[Line], sizes: Sequence[StatedSize]) -> list[StatedSize]:

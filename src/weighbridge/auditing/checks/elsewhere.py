@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.counts_above import is_of_a_count_above
-from weighbridge.auditing.checks.names import ANOTHER
+from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
-from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.text.openings import sentence_of, turns_in_clause
 
 _OF_NAME = patterns.pattern(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
 """Between a count and the name that it is said of: ``125M parameters for RoBERTa-base``."""
@@ -40,16 +40,45 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return True
     start, stop = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
-    if (
-        "|" in text
-        or "=" in text[start:stop]
-        or owned
-        or _is_in_a_shape(text, claim)
-        or any(start <= m.column < claim.end for m in mentions)
-    ):
-        return False  # a row, a formula or a line of code is no sentence; a named model is what its own sentence is about
+    if "|" in text or "=" in text[start:stop] or owned or _is_in_a_shape(text, claim):
+        return False  # a row, a formula or a line of code is no sentence
+    named = max((m.end for m in mentions if start <= m.column < claim.end), default=0)
+    if _is_of_some(text, mentions, claim, start):
+        return True
+    if named:  # a named model is what its own sentence is about, unless a clause turns to something else
+        return turns_in_clause(text, named, claim.start)
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
+
+
+def _is_of_some(text: str, mentions: Sequence[Mention], claim: Claim, start: int) -> bool:
+    """Tell whether a count is one of some parameters only, or of any model that has so many: ``其中有 3 亿参数``, ``3 亿参数的模型则``.
+
+    Args:
+        start: Where its sentence begins.
+    """
+    if claim.kind != "total" or _ACTIVE.match(text, claim.end):
+        return False
+    clause = max((m.end() for m in _CLAUSES.finditer(text, start, claim.start)), default=start)
+    named = max((m.end for m in mentions if clause <= m.column < claim.start), default=clause)
+    before = text[named : claim.start]
+    if _SOME_BEFORE.search(before) is not None or _SOME_BEHIND.match(text, claim.end) is not None:
+        return True
+    return named == clause and not _IT.search(before) and _ANY_MODEL.match(text, claim.end) is not None
+
+
+_ACTIVE = patterns.pattern(r"\s?(?:个?参数)?(?:是|为|被|已|处于)*(?:激活|活跃)")
+_CLAUSES = patterns.pattern(r"[，；;。:：]|,(?!\d)")
+_SOME_BEFORE = patterns.pattern(
+    r"其中|一半|剩[下余]|其余|余下|平均|每[张块台]|单卡|新增|增加|减少|降|缩|压|冻结|更新|解冻|前[一二两三四五六七八九十\d]+层|最后[一二两三四五六七八九十\d]*层|我们|自己|从头|本文|(?:mini|tiny|small|base|medium|large|huge|xl|小|大|一般|同级|同类|其他|别的|某些?|这类|现在的大?)号?(?:版本?|模型)",
+    re.IGNORECASE,
+)
+_SOME_BEHIND = patterns.pattern(
+    r"\s?个?参数(?:被|不参与|保持不变|放在|在(?!内)|位于|来自|用于|属于)|\s?(?:条|张|篇|次|美元|元|人(?!工)|个(?=元素|样本|句|词|token|神经|用户))"
+)
+_ANY_MODEL = patterns.pattern(r"\s?(?:个?参数)?(?:量|规模)?的(?:大|小|同类|其他)?(?:模型|网络|版本)(?!$|[，。；;,])")
+_IT = patterns.pattern("它|其|该|这|本")
+"""Around a count, what makes it one of some of the parameters, or of any model of that size."""
 
 
 def _is_of_a_head(text: str, claim: Claim) -> bool:

@@ -44,7 +44,7 @@ _KNOWN_CHINESE = pattern(
     "一共|共有|共|合计|加起来|大约|大概|差不多|约|左右|其中|分别|每一个|每一|每个|每|一个|这个|这些|这里|这样|这|该|它的|它|其|由|组成|堆叠|包含|包括|含有|含|具有|采用|使用|用|设置|设为|设|配置|为|是|有|的|和|与|以及|及|而|则|也|就|都|了|又|再|还|加上|加|"
     "所以|因此|于是|那么|那|即|也就是|就是|也就|说|可以|得到|得出|得|等于|等|如下|如|例如|比如|下面|上面|以上|对应|对于|对|于|在|里|中|上|下|内|个|块|组|种|份|次|第|标准|基础|原始|官方|完整|整个|整体|全部|所有|单个|单|多头|多|查询|键值|键|值|矩阵|向量|"
     "权重|偏置|归一化|投影|线性|输入|输出|最后|最终|首先|然后|接着|此外|另外|同样|同时|专家|路由|共享|激活|稠密|稀疏|显存|内存|缓存|占用|占|需要|需|大|小|只|仅|达到|达|超过|接近|存储|精度|字节|训练|推理|时|按|把|将|从|到|以|并|且|或|若|当|会|要|能|被|所|后|前|我们|我|假设|取|令|已知|"
-    "一层|一|两|二|三|四|五|六|七|八|九|十|百|千|万|亿|比|多少|几|分|数|量|池化|掩码|类型|句子|片段|分段|段|词|字|符|令牌|版本|版|变换|映射|残差|连接|模块|部分|组件|计算|统计|公式|结果|答案|问题|优化器|梯度|状态"
+    "可训练|可|微调|但是|但|词元|非|标记|一层|一|两|二|三|四|五|六|七|八|九|十|百|千|万|亿|比|多少|几|分|数|量|池化|掩码|类型|句子|片段|分段|段|词|字|符|令牌|版本|版|变换|映射|残差|连接|模块|部分|组件|计算|统计|公式|结果|答案|问题|优化器|梯度|状态"
 )
 
 
@@ -63,6 +63,26 @@ def opens_with_another(text: str, first: int, last: int = -1) -> bool:
     opening = text[start : number.start() if number is not None else first]
     behind = _CLAUSE.split(text[last:stop])[0] if number is None and 0 < last <= stop and _NO_SUBJECT.fullmatch(opening) else ""
     return _has_others(opening) or _has_others(behind) or _OF_ITS_OWN.search(opening) is not None
+
+
+def turns_in_clause(text: str, named: int, first: int) -> bool:
+    """Tell whether a Chinese sentence turns to something else, in a clause behind the name of its model: ``BERT 有 1.1 亿参数，奖励模型有 3 亿``.
+
+    Args:
+        named: Where the name ends.
+        first: Where the number, or its label, begins.
+
+    >>> [turns_in_clause(text, 4, text.index("3")) for text in ("BERT 很常用，参数量 3 亿", "BERT 很常用，奖励模型有 3 亿参数")]
+    [False, True]
+    """
+    clause = max((m.end() for m in _TURNS.finditer(text, named, first)), default=0)
+    number = _NUMBER.search(text, clause, first) if clause else None
+    opening = text[clause : number.start() if number is not None else first] if clause else ""
+    return _HAN.search(opening) is not None and _has_others(opening)
+
+
+_TURNS = pattern(r"[，；;]|,(?!\d)")
+_HAN = pattern("[\u4e00-\u9fff]")
 
 
 def sentence_of(text: str, place: int) -> tuple[int, int]:
