@@ -144,6 +144,22 @@ gpt3 medium = gpt3-350m
 gpt3 large = gpt3-760m
 gpt3 xl = gpt3-1.3b
 davinci gpt3 = gpt3-175b
+llama 4 scout, llama4 scout, llama 4 scout 17b, llama 4 scout 109b = llama-4-scout-17b-16e-instruct
+llama 4 maverick, llama4 maverick, llama 4 maverick 17b, llama 4 maverick 400b = llama-4-maverick-17b-128e-instruct
+llama 3.3 = llama-3.3-70b-instruct
+qwq = qwq-32b
+smollm3 = smollm3-3b
+qwen3 next = qwen3-next-80b-a3b-instruct
+deepseekmoe, deepseekmoe 16b, deepseek moe 16b = deepseek-moe-16b-base
+olmoe = olmoe-1b-7b
+falcon mamba = falcon-mamba-7b
+chatglm2 = chatglm2-6b
+chatglm3 = chatglm3-6b
+idefics3 = idefics3-8b
+idefics2 = idefics2-8b
+internlm3 = internlm3-8b-instruct
+seed oss = seed-oss-36b-base
+gpt oss 117b = gpt-oss-120b
 gpt j, gptj = gpt-j-6b
 gpt config 124m = gpt2
 gpt config 355m = gpt2-medium
@@ -244,13 +260,17 @@ def _make_table() -> dict[str, Meaning]:
         if place:
             families.setdefault(join_runs(pieces[:place]), []).append(name)
     types = {join_runs(runs(str(config.get("model_type", "")))) for config in preset_configs().values()}
+    sisters = _sisters(spelled)
     for key, short in _shorten(spelled).items():
-        found.setdefault(key, Meaning(FAMILY if key in types else MODEL, tuple(short)))  # ``data2vec-text`` names a type, and no size
+        members = sisters.get(key, ())  # ``FLAN-T5`` and ``ALBERT v2`` are said of all their sizes
+        family = key in types or (len(members) > 1 and short[0] in members)  # ``data2vec-text`` names a type, and no size
+        found.setdefault(key, Meaning(FAMILY if family else MODEL, tuple(members if len(members) > 1 and family else short)))
     for line in _WRITTEN.strip().splitlines():
         written, _, meant = line.partition(" = ")
         names = tuple(name for name in meant.split() if name in preset_configs())
         for text in written.split(", ") if names else ():
             found[join_runs(runs(text))] = Meaning(MODEL, names)
+    families["llama4"] = [name for name in preset_configs() if name.startswith("llama-4-")]
     families["gpt2"] = [name for name in preset_configs() if name.startswith("gpt2")]
     for key, members in families.items():
         if len(members) > 1 or key not in found:
@@ -262,6 +282,19 @@ def _make_table() -> dict[str, Meaning]:
             if pieces[0] != "intermediate" and not is_size(pieces[0]):  # funnel-transformer/large is no name alone
                 found.setdefault(join_runs(pieces), Meaning(MODEL, (entry.name,)))
     return found
+
+
+def _sisters(spelled: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the presets by their names without the word that says a size, where they have just one."""
+    found: dict[str, list[str]] = {}
+    for name, pieces in spelled.items():
+        rest = [piece for piece in pieces if piece not in _SIZE_WORDS]
+        if len(rest) == len(pieces) - 1:
+            found.setdefault(join_runs(rest), []).append(name)
+    return found
+
+
+_SIZE_WORDS = frozenset("tiny mini xsmall small base medium large xlarge xxlarge xl xxl huge giant".split())
 
 
 def _shorten(spelled: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -81,7 +81,8 @@ def _judge(scene: Scene, said: Sequence[Sentence], *, least: int, settled: Colle
             continue
         if size.word in kinds and len(on_line) < AGREED_FIELDS and not is_slip(str(size.value), str(right)):
             continue  # the text says two such sizes: the other may be another model's
-        if _is_clean(scene, one, size, right) and not _is_of_a_sister(scene, one, size):
+        counted = "total" in settled and size.word in _COUNTED  # a model of other sizes would have another count
+        if _is_clean(scene, one, size, right, counted=counted) and not _is_of_a_sister(scene, one, size):
             yield _claim(one, size, right, "wrong", scene)
 
 
@@ -150,10 +151,18 @@ _PLAIN_WIDTH = {
 """Words that name one width of a model and no other."""
 
 
-def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int) -> bool:
-    """Tell whether no words about a size make it another model's, or one of something else in the model."""
+_COUNTED = frozenset("layers hidden mlp vocab experts".split())
+"""Sizes on which the number of parameters depends plainly."""
+
+
+def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, counted: bool) -> bool:
+    """Tell whether no words about a size make it another model's, or one of something else in the model.
+
+    Args:
+        counted: Whether the text gives the model its right count, on which the size depends.
+    """
     text = scene.lines[one.line].text
-    full = one.named and len(one.own() - {size.word}) > AGREED_FIELDS  # said of the model itself, whoever builds one like it
+    full = counted or (one.named and len(one.own() - {size.word}) > AGREED_FIELDS)  # said of the model itself, whoever builds one like it
     if size.value <= 1 or belongs_to_a_part(text, size.end) or (is_of_their_own(scene, one.line) and not full):
         return False
     code = _SETS.search(text, 0, size.start) is not None and not (one.named and len(one.own()) >= AGREED_FIELDS)
@@ -213,11 +222,19 @@ _OTHERWISE = pattern(
 
 def _is_of_a_sister(scene: Scene, one: Sentence, size: DescribedSize) -> bool:
     """Tell whether a size is that of another model that the text names, which a sentence without a name may speak of."""
-    if one.named:
+    if one.named or _is_below_its_heading(scene, one):
         return False
     names = {name for found in scene.mentions.values() for m in found for name in m.names[:_MOST_SISTERS]}
     subjects = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(names))
     return any(size.value in values_of(model, size.word) for subject in subjects if subject is not None for model in subject.models)
+
+
+def _is_below_its_heading(scene: Scene, one: Sentence) -> bool:
+    """Tell whether a sentence stands below a heading that names its model, and nothing between names any other."""
+    heading = scene.headings[one.line]
+    lines = range(heading, one.line + 1) if heading >= 0 else ()
+    named = [m for line in lines for m in scene.mentions.get(line, ())]
+    return bool(scene.mentions.get(heading)) and {m.name for m in named} == {one.name}
 
 
 _MOST_SISTERS = 12

@@ -250,7 +250,7 @@ _PATCH = pattern(r"/\d{1,2}(?![\w./])")
 
 
 SIZE_WORDS = pattern(
-    r"(?<![a-z0-9.\-])(base|large|small|tiny|mini|medium|huge|giant|xlarge|xxlarge|xl|xxl|turbo|\d+(?:\.\d+)?\s?[bm]|\d+x\d+b)(?![a-z0-9])",
+    r"(?<![a-z0-9.\-])(base|large|small|tiny|mini|medium|huge|giant|xlarge|xxlarge|xl|xxl|turbo|scout|maverick|\d+(?:\.\d+)?\s?[bm]|\d+x\d+b)(?![a-z0-9])",
     re.IGNORECASE,
 )
 

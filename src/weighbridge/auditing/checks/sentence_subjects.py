@@ -114,7 +114,7 @@ def sentence_bounds(scene: Scene, index: int, column: int) -> tuple[int, int]:
 def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: int) -> tuple[Mention | None, bool]:
     """Return the model that a sentence is about: the one it names, or the one that the text before it names last."""
     mentions = scene.mentions.get(index, ())
-    inside = [m for m in mentions if start <= m.column < stop]
+    inside = [m for m in mentions if start <= m.column < stop and not is_compared(scene.lines[index].text, start, m.column)]
     if inside:
         one = len({m.name for m in inside if m.kind == MODEL}) == 1 and all(m.kind != UNKNOWN for m in inside)
         model = next((m for m in inside if m.kind == MODEL), None)
@@ -169,6 +169,14 @@ def is_background(text: str, column: int) -> bool:
     return _BACKGROUND.search(text, 0, column) is not None
 
 
+def is_compared(text: str, start: int, column: int) -> bool:
+    """Tell whether a sentence brings in a model behind its numbers only to compare them: ``82M parameters (compared to 125M for RoBERTa-base)``."""
+    return _COMPARED.search(text, start, column) is not None
+
+
+_COMPARED = pattern(
+    r"\d[^.;|]*?(?:[(,]\s?|\b)(?:compared (?:to|with)|versus|vs\.?|as opposed to|against|where|while)\s[^()]*$", re.IGNORECASE
+)
 _BACKGROUND = pattern(
     r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
     re.IGNORECASE,

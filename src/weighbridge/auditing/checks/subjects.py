@@ -136,13 +136,27 @@ def _is_counted(text: str, size: re.Match[str], named: Sequence[Mention]) -> boo
     )
 
 
+def _opens(text: str, size: re.Match[str]) -> bool:
+    """Tell whether a size word with a capital is the subject of its sentence, leads an item or is called a size: ``Base uses``, ``* Scout: 17B active``."""
+    if not size[1][0].isupper():
+        return False
+    begins = _BEGINS.search(text, 0, size.start()) is not None
+    return (begins and _DOES.match(text, size.end()) is not None) or _SIZE.match(text, size.end()) is not None
+
+
+_BEGINS = pattern(r"(?:^|[.;:!?。；：]\s|\n)[\s*_`>•·-]*(?:(?:and|while|whereas|but|then|finally),?\s)?$", re.IGNORECASE)
+_DOES = pattern(
+    r"[*_`]{0,3}\s?(?::(?=\s)|(?:uses|has|had|is divided|consists|comes with|contains|comprises|stacks|keeps|doubles|employs|features|activates|packs|holds|totals|supports)\b)",
+    re.IGNORECASE,
+)
+_SIZE = pattern(r"\ssize\b(?!\sof\b)", re.IGNORECASE)
 _THE = pattern(r"(?:^|[\s(（])the $", re.IGNORECASE)
 _SAYS = pattern(r"(?:\s(?:model|variant|version|one))?(?:\s(?:has|have|uses|stacks|keeps)\b|\s?[:：])", re.IGNORECASE)
 _COUNT = pattern(r"\s?(?:has |with |[(（=:：])?\s?[~≈约]?\d[\d.]*\s?(?:[MB](?![A-Za-z])|million\b|billion\b|亿)", re.IGNORECASE)
 _ENDS = pattern(r"[;；。|]|\.(?!\d)")
 
 
-_IN_SIZES = "base large small tiny mini medium huge giant xl turbo".split()
+_IN_SIZES = "base large small tiny mini medium huge giant xl turbo scout maverick".split()
 _COUNT_OR_WORD = pattern(r"\d\s?[bBmMxX]")
 
 
@@ -166,7 +180,9 @@ def _sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence
         if (
             inside
             or _OWN.search(text, max(0, match.start() - _BEFORE), match.start())
-            or not (called or (listed and not match[1][0].isdigit()) or _is_counted(text, match, (*mentions, *found)))
+            or not (
+                called or (listed and not match[1][0].isdigit()) or _is_counted(text, match, (*mentions, *found)) or _opens(text, match)
+            )
         ):
             continue
         before = [m for m in mentions if m.kind in (FAMILY, MODEL) and m.end <= match.start()]
