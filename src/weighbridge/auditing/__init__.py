@@ -3,7 +3,7 @@
 A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
-2. Segment (``text/``: ``tokens`` with ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
+2. Segment (``text/``: ``tokens`` with ``memory`` and ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
    ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
@@ -45,8 +45,8 @@ from weighbridge.auditing.checks.reference_counts import ReferenceCounts, Refere
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
 from weighbridge.auditing.every_check import claims_beside, claims_elsewhere, judge
+from weighbridge.auditing.text.memory import forget
 from weighbridge.auditing.text.reading import read_lines
-from weighbridge.auditing.text.tokens import forget
 from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from weighbridge.auditing.text.phrases import lower_case
+
 
 class _Pattern:
     """A regular expression that is not compiled yet; once it is, its methods stand in the instance."""
@@ -19,6 +21,67 @@ class _Pattern:
         return getattr(compiled, name)
 
 
+class _Lower(_Pattern):
+    """A regular expression that is searched for in the lower case of a text."""
+
+    def __getattr__(self, name: str) -> object:
+        text = self._text if isinstance(self._text, str) else self._text()
+        compiled = re.compile("|".join(_begin_alike(_split(_LETTER.sub(lambda m: m[0] if m[0][0] == "\\" else m[0].lower(), text)))))
+        self.search = lambda text, *bounds: compiled.search(lower_case(text), *bounds)
+        self.finditer = lambda text, *bounds: compiled.finditer(lower_case(text), *bounds)
+        return vars(self)[name]
+
+
+_LETTER = re.compile(r"\\.|[^\\]", re.DOTALL)
+_FIRST = re.compile(r"[a-z\u4e00-\u9fff](?![?*+{])")
+
+
+def _split(text: str) -> list[str]:
+    """Return the alternatives of an expression."""
+    found, depth, start, place = [], 0, 0, 0
+    while place < len(text):
+        if text[place] == "[":
+            place = text.index("]", place + 2)
+        depth += (text[place] == "(") - (text[place] == ")")
+        if text[place] == "|" and not depth:
+            found.append(text[start:place])
+            start = place + 1
+        place += 1 + (text[place] == "\\")
+    return [*found, text[start:]]
+
+
+def _begin_alike(alternatives: list[str]) -> list[str]:
+    """Write alternatives that begin with one letter as one, those of a word's beginning too: which of them is found is not asked."""
+    groups: dict[str, list[str]] = {}
+    words: list[str] = []
+    rest = []
+    for one in alternatives:
+        inner = one[len(_WORDS) : -len(_END)] if one.startswith(_WORDS) and one.endswith(_END) else None
+        if inner is not None and _closes_at_end(inner):
+            words += [f"{word}\\b" for word in _split(inner)]
+        elif one.startswith("\\b"):
+            words.append(one[2:])
+        elif _FIRST.match(one):
+            groups.setdefault(one[0], []).append(one[1:])
+        else:
+            rest.append(one)
+    written = [f"{first}(?:{'|'.join(ends)})" for first, ends in groups.items()]
+    if len(groups) > 1:
+        written = [f"(?=[{''.join(groups)}])(?:{'|'.join(written)})"]
+    return [*([f"\\b(?:{'|'.join(_begin_alike(words))})"] if words else []), *written, *rest]
+
+
+def _closes_at_end(inner: str) -> bool:
+    """Tell whether what stands between the first parenthesis and the last is one group."""
+    depth = 0
+    for sign in _LETTER.findall(inner):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return True
+
+
+_WORDS, _END = "\\b(?:", ")\\b"
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn", "pattern", "flags", "groups", "groupindex")
 
 
@@ -29,3 +92,15 @@ def pattern(text: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     ['12', '768']
     """
     return _Pattern(text, flags)  # type: ignore[return-value]
+
+
+def any_word(text: str | Callable[[], str]) -> re.Pattern[str]:
+    """Return a pattern for whether, and where, any of many words stands in a text, in capitals or not: ``search`` and ``finditer``, without groups.
+
+    It answers what ``pattern(text, re.IGNORECASE)`` does, several times as quickly: the capitals of a text are put into lower case
+    once instead of at every word, and words that begin with one letter are tried together.
+
+    >>> bool(any_word("more than|约").search("BERT has More than 12 layers"))
+    True
+    """
+    return _Lower(text, 0)  # type: ignore[return-value]

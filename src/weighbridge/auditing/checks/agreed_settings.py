@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
@@ -39,8 +39,10 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         tabled: The lines of tables whose rows or columns are models.
     """
     only = _only_model(scene)
+    mentions = [m for line, found in scene.mentions.items() if not OF_CODE.match(scene.lines[line].text) for m in found]
+    named = {m.name: m for found in scene.mentions.values() for m in found if m.kind == MODEL}
     for lead, said in _clusters(scene, tabled):
-        about = lead or only or _member(scene, said) or _settled(scene, said)
+        about = lead or only or _member(scene, said, mentions) or _settled(scene, said, named)
         if about is not None:
             yield from _judge(scene, [one for index, setting in said if (one := _hold(scene, index, setting, about)) is not None], about)
 
@@ -66,9 +68,8 @@ def _clusters(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[_Lead | N
     yield lead, cluster
 
 
-def _member(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
+def _member(scene: Scene, said: Sequence[tuple[int, Setting]], mentions: Sequence[Mention]) -> _Lead | None:
     """Return the member of the one family that a text names whose sizes a list of settings states, all but one at most."""
-    mentions = [m for line, found in scene.mentions.items() if not OF_CODE.match(scene.lines[line].text) for m in found]
     if len(said) <= AGREED_SIZES or not mentions or any(m.kind != FAMILY or m.names != mentions[0].names for m in mentions):
         return None
     models = [model for name in mentions[0].names[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
@@ -84,11 +85,10 @@ def _member(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
     return _Lead(Subject(tuple(best), best[0].source, True), -1, False) if best and most >= AGREED_SIZES else None
 
 
-def _settled(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
+def _settled(scene: Scene, said: Sequence[tuple[int, Setting]], named: Mapping[str | None, Mention]) -> _Lead | None:
     """Return the one of several models that a text names whose sizes a list of settings states, all but one at most, and no other's."""
     if len(said) <= AGREED_SIZES or any(is_of_their_own(scene, index) for index, _ in (said[0], said[-1])):
         return None
-    named = {m.name: m for found in scene.mentions.values() for m in found if m.kind == MODEL}
     if not 1 < len(named) <= MOST_MEMBERS:
         return None
     ranked: list[tuple[int, int, Subject]] = []

@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.table_places import lines_of_others
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
-from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
@@ -29,12 +29,11 @@ LONGEST = 10_000
 """Characters of a line that is a sentence or a row of a table."""
 _LISTED = ("layers", "heads", "kv_heads", "experts", "active", "hidden")
 """Sizes that a sentence or a list of a model's sizes says plainly enough to be wrong."""
-OTHERWISE = pattern(
+OTHERWISE = any_word(
     r"\bw/(?!o)|\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
     r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
     r"teacher|distil\w*|from|into|up to|at least|at most|around|about|between|ratio|split|subset|vision|image|audio|speech|text encoder|draft|mtp|dense|like|not|never|wrong|instead)\b|"
     r"如|若|每组|每层|每个节点|分成|假设|自己|我们|改|减|剪|蒸馏|冻结|前(?!馈)|后|只|仅|比|至少|至多|最多|左右|约|视觉|音频|不是|而非|错",
-    re.IGNORECASE,
 )
 """Words by which a size is another than the model's, or may be."""
 _SENTENCE = pattern(r"[。;；!?！？]|\.(?!\d)|\|")

@@ -48,7 +48,7 @@ def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
     """Return the counts in parentheses behind names and sizes of one line: ``T5 comes as Small (60M), Base (220M) and ViT-Huge (632M)``."""
     text, named = scene.lines[index].text, scene.mentions.get(index, ())
     found = []
-    for match in _COUNT_BEHIND.finditer(text):
+    for match in _COUNT_BEHIND.finditer(text) if _LABELLED_COUNT.search(text) is not None else ():
         mention = next((m for m in named if m.kind in (MODEL, FAMILY) and m.end == match.end("size")), None)
         subject = of_mention(scene, mention, firm=mention.kind == MODEL) if mention is not None else None
         if mention is None:
@@ -72,6 +72,10 @@ def _families_before(scene: Scene, index: int, column: int) -> list[str]:
 
 _HAS_COUNT = pattern(r"[\d,.]\s?(?:[MBmb]\b|[MmBb][Ii][Ll][Ll][Ii][Oo][Nn]|亿|万)")
 """What every line with such a count has."""
+_LABELLED_COUNT = pattern(
+    r"(?:[(（:：=约是为~≈]|\s(?:has|is|at)\s)\s?[~≈约]?\s?\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万)", re.IGNORECASE
+)
+"""What every line with a count behind a name has, and most have not."""
 _COUNT_BEHIND = pattern(
     r"(?<![A-Za-z0-9_.])(?P<size>(?:[A-Za-z][A-Za-z0-9_.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][A-Za-z0-9_./]*-[A-Za-z0-9./]+))[*_`]*\s?"
     r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s|\s?个?参数量?)?\s?(?:[)）,，;；、.]|$)",

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
-from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.patterns import any_word, pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL, Meaning, table
 
@@ -73,7 +74,7 @@ def find_mentions(text: str) -> Iterator[Mention]:
     yield from _mentions(text)
 
 
-@lru_cache(maxsize=1 << 15)
+@once_for_each_text
 def _mentions(text: str) -> tuple[Mention, ...]:
     """Return the models that a line or a cell names; several checks ask, and tables name a model many times."""
     found = tuple(_read_names(text))
@@ -255,11 +256,10 @@ SIZE_WORDS = pattern(
 )
 
 
-ANOTHER = pattern(
+ANOTHER = any_word(
     r"\b(?:the|its|an?|our|their) (?:\d[\d.]*\s?[BM]|x*large|base|small|medium|tiny|larger|smaller|bigger|biggest|smallest|largest|other|second|latter|former|old|new)\b(?! of)|"
     r"\b\d[\d.]*\s?[BM] (?:version|model|variant|one|checkpoint|sibling)|\b(?:siblings?|sisters?|variants?|baselines?|successors?|predecessors?|teachers?|students?|drafts?|another|others|counterparts?)\b|"
     r"\d[\d.]*\s?[BM]\s?(?:版本?|模型)?\s?(?:则|只?有|仅有|是|为|[:：])|版本?(?:则|有|是|为|[:：])|学生|教师|另一|后者|前者|本文(?:的|所提)?(?:模型|方法)",
-    re.IGNORECASE,
 )
 """Words by which a text goes on to a model that it does not name: ``the 7B version has``, ``its sibling``."""
 

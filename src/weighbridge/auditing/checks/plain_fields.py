@@ -83,7 +83,7 @@ def _of_line(text: str, mentions: Sequence[Mention]) -> Iterator[_Read]:
 
 def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> Iterator[_Read]:
     """Read the clause of each model that a sentence names; one that leaves out the size's name has it from the clause before."""
-    latest: list[PlainSize] = []
+    latest: Sequence[PlainSize] = ()
     for place, mention in enumerate(named):
         first, last = start, stop
         if place:
@@ -108,13 +108,13 @@ def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> I
         latest = sizes
 
 
-def _read(before: str, after: str) -> list[PlainSize]:
+def _read(before: str, after: str) -> Sequence[PlainSize]:
     """Read a clause, or else what of it is about the model where nothing behind that makes the model another."""
     whole = read_plain_sizes(f"{before}{NAME}{after}")
     if whole or OTHERWISE.search(_NEARLY.sub("", after)) or _COUNTED_IN.search(after):
         return whole
     clauses = (read_plain_sizes(f"{before}{NAME}{after[: comma.start()]}") for comma in list(_CLAUSE.finditer(after))[:_MOST_CLAUSES])
-    return next((sizes for sizes in clauses if sizes), [])
+    return next((sizes for sizes in clauses if sizes), ())
 
 
 def _of_lists(text: str, start: int, stop: int, named: Sequence[Mention]) -> Iterator[_Read]:
@@ -125,7 +125,7 @@ def _of_lists(text: str, start: int, stop: int, named: Sequence[Mention]) -> Ite
         return
     numbers = list(re.finditer(r"\d{1,3}(?:,\d{3})+|\d+", behind["numbers"]))
     lead, tail = _RESPECTIVELY.sub("", behind["lead"]), _RESPECTIVELY.sub("", behind["tail"])
-    one = read_plain_sizes(f"{NAME}{lead}{numbers[0][0]}{tail}") if len(numbers) == len(named) else []
+    one = read_plain_sizes(f"{NAME}{lead}{numbers[0][0]}{tail}") if len(numbers) == len(named) else ()
     if len(one) == 1:
         for mention, number in zip(named, numbers, strict=True):
             size = PlainSize(one[0].word, int(number[0].replace(",", "")), *number.span())

@@ -17,7 +17,7 @@ from weighbridge.auditing.checks.size_verdicts import KEYS
 from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
-from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.lengths import read_length
@@ -34,14 +34,12 @@ from weighbridge.core.messages import mark
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-_MEMORY = pattern(
+_MEMORY = any_word(
     r"memory|cache|weights|gradient|optimizer|optimiser|activation|checkpoint|model size|fp16|fp32|bf16|int8|int4|显存|内存|缓存|梯度|优化器|激活|权重|精度",
-    re.IGNORECASE,
 )
 _SHARE = pattern(r"占|比例|share|percent|of (?:the |all )?(?:total|parameters|model)|trainable", re.IGNORECASE)
-_OTHERWISE = pattern(
+_OTHERWISE = any_word(
     r"accuracy|准确率|f1|bleu|score|dropout|learning rate|speed|faster|bandwidth|带宽|gpu|a100|h100|rtx|vram required|corpus|dataset|语料|数据集|training data|download",
-    re.IGNORECASE,
 )
 _PREMISE = pattern(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参数)?的?(?:models?\b|模型|大模型)", re.IGNORECASE)
 """What follows a size that is no claim: ``a 70 billion parameter model``."""

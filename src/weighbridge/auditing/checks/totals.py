@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
-from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
@@ -45,19 +45,17 @@ _OF_A_TOTAL = pattern(
 )
 _ACTIVE = pattern(r"activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = pattern(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
-_BLOCKED = pattern(
+_BLOCKED = any_word(
     r"\bthan\b|\bscal(?:e[sd]?|ing)\b|\bmodels (?:of|with|at|having)\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|压缩|剪枝|裁剪|蒸馏|精简|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
-    re.IGNORECASE,
 )
 _UP_TO = pattern(r"\d[\d.,]*\s?(?:[KMBT]|亿|万|million|billion)?\s*(?:到|至|\bto|~|–|—)\s*(?:over |about )?$", re.IGNORECASE)
 """Before the second number of a range: ``从 0.5B 到 72B``."""
 _ARE_PART = pattern(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
-_COMPARED = pattern(
+_COMPARED = any_word(
     r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每|剪枝|裁剪|蒸馏|压缩|精简",
-    re.IGNORECASE,
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
 _BESIDE = pattern(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from weighbridge.auditing import patterns
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
 
 _PHRASES = {
@@ -71,7 +70,7 @@ class ComponentMention(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=1 << 15)
+@once_for_each_text
 def find_components(text: str) -> tuple[ComponentMention, ...]:
     """Return the components named in a text, the longest name at each place.
 
@@ -97,7 +96,7 @@ def find_components(text: str) -> tuple[ComponentMention, ...]:
     return tuple(kept)
 
 
-@lru_cache(maxsize=1 << 15)
+@once_for_each_text
 def subject(text: str) -> tuple[str | None, bool]:
     """Return the one component a label speaks of, and whether nothing in it leaves doubt.
 

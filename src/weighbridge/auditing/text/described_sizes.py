@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.phrases import as_trie, lower_case
 from weighbridge.auditing.text.size_words import LOOSE
@@ -127,7 +127,7 @@ def find_described_sizes(text: str) -> Iterator[DescribedSize]:
 _DIGIT = patterns.pattern(r"\d")
 
 
-@lru_cache(maxsize=1 << 15)
+@once_for_each_text
 def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     """Return the sizes of a line, which several checks ask for."""
     if len(text) > _LONGEST or not _DIGIT.search(text):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.pasted_math import SIGNS, repeats
 from weighbridge.auditing.text.typed_signs import (
     PUNCTUATION,
@@ -46,7 +46,7 @@ class _Writer:
         self.at.extend([column] * len(text))
 
 
-@lru_cache(maxsize=1024)  # pages repeat their lines: table rules, headings, formulas pasted again
+@once_for_each_text  # pages repeat their lines: table rules, headings, formulas pasted again
 def strip_tex(raw: str) -> tuple[str, tuple[int, ...]]:
     """Return the line as it is read, and for each character its column in *raw*.
 

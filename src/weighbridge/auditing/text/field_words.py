@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.phrases import lower_case
 from weighbridge.auditing.text.size_words import SIZES
@@ -119,7 +119,7 @@ def read_fields(text: str) -> Iterator[Field]:
 _DIGIT = patterns.pattern(r"\d")
 
 
-@lru_cache(maxsize=1 << 15)
+@once_for_each_text
 def _fields_of(text: str) -> tuple[Field, ...]:
     """Return the sizes of a line, which several checks ask for."""
     if not _DIGIT.search(text):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -94,12 +95,17 @@ _ARTICLE = patterns.pattern(
 )
 
 
-def read_items(text: str, start: int, end: int) -> Iterator[Item]:
-    """Yield the items of a stretch of a line that are sizes and nothing else.
+@once_for_each_text
+def read_items(text: str, start: int, end: int) -> tuple[Item, ...]:
+    """Return the items of a stretch of a line that are sizes and nothing else.
 
     >>> [(item.kind, "12L, 768H, 12A; 110M params"[item.start : item.end]) for item in read_items("12L, 768H, 12A; 110M params", 0, 27)]
     [('layers', '12'), ('hidden', '768'), ('heads', '12'), ('total', '110M')]
     """
+    return tuple(_items(text, start, end))
+
+
+def _items(text: str, start: int, end: int) -> Iterator[Item]:
     for match in _SIGNED.finditer(text, start, end):
         named = _label(match["label"].strip(_DRESS)) or _label(match["sign"])
         if named:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.owners import is_of_a_part
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
 from weighbridge.core._namedtuple import NamedTuple
@@ -30,7 +31,7 @@ _WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim
           "每个注意力头的维度": "head_dim", "每个头维度": "head_dim", "number of key-value heads": "kv_heads", "number of key/value heads": "kv_heads"}  # fmt: skip
 _LABELS = {phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("positions", "types")} | _WORDS
 _LABEL = patterns.pattern(
-    "(?P<label>"
+    f"(?=[{''.join(sorted({one[0] for one in _LABELS}))}])(?P<label>"
     + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_LABELS, key=len, reverse=True))
     + ")"
     + _LINK
@@ -57,23 +58,24 @@ _GLUE = patterns.pattern(
 _LONGEST = 400
 
 
-def read_plain_sizes(sentence: str) -> list[PlainSize]:
+@once_for_each_text
+def read_plain_sizes(sentence: str) -> tuple[PlainSize, ...]:
     """Read a sentence in which :data:`NAME` stands for a model's name: its sizes, or none if it says anything else.
 
     >>> [(size.word, size.value) for size in read_plain_sizes("\\x00 has 32 layers and a hidden size of 4,096")]
     [('layers', 32), ('hidden', 4096)]
     >>> read_plain_sizes("\\x00 has 32 layers more than 12 heads")
-    []
+    ()
     """
     if len(sentence) > _LONGEST or sentence.count(NAME) != 1:
-        return []
+        return ()
     found: list[PlainSize] = []
     place = named = 0
     while place < len(sentence):
         size = _size_at(sentence, place)
         if size is not None:
             if is_of_a_part(sentence, place, size[1], labelled=size[0].start > place):
-                return []
+                return ()
             found.append(size[0])
             named += sentence.count(NAME, place, size[1])
             place = size[1]
@@ -82,8 +84,8 @@ def read_plain_sizes(sentence: str) -> list[PlainSize]:
         elif glue := _GLUE.match(sentence, place):
             place = glue.end()
         else:
-            return []
-    return found if named == 1 and not _is_changed(sentence) else []
+            return ()
+    return tuple(found) if named == 1 and not _is_changed(sentence) else ()
 
 
 def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import read_fields
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
 
 
@@ -44,14 +44,15 @@ _NEAR = 24
 _LONGEST = 2000
 
 
-def seen_sizes(text: str) -> Iterator[SeenSize]:
-    """Yield the numbers of a line that stand beside the name of a size, each once.
+@once_for_each_text
+def seen_sizes(text: str) -> tuple[SeenSize, ...]:
+    """Return the numbers of a line that stand beside the name of a size, each once.
 
     >>> [(seen.word, seen.start) for seen in seen_sizes("The vocabulary is expanded to 50,257, with a feedforward dimension of 16384.")]
     [('vocab', 30), ('mlp', 70)]
     """
     if len(text) > _LONGEST:
-        return
+        return ()
     found: dict[int, SeenSize] = {}
     for field in read_fields(text):
         found[field.start] = SeenSize(field.word, field.start, field.end)
@@ -61,4 +62,4 @@ def seen_sizes(text: str) -> Iterator[SeenSize]:
             word = next(_NOUNS[place][0] for place in range(len(_NOUNS)) if match[f"w{place}"])
             if not _OTHER.search(around):
                 found.setdefault(match.start("number"), SeenSize(word, *match.span("number")))
-    yield from sorted(found.values(), key=lambda seen: seen.start)
+    return tuple(sorted(found.values(), key=lambda seen: seen.start))

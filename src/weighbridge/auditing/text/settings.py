@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.chinese_labels import kind_of_chinese_label
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
 
 
@@ -114,12 +115,17 @@ def kind_of_label(label: str) -> str | None:
     return found if found is not None or label.isascii() else kind_of_chinese_label(outside)
 
 
-def read_settings(text: str) -> Iterator[Setting]:
-    """Yield the settings of a line of code or of a list, from left to right.
+@once_for_each_text
+def read_settings(text: str) -> tuple[Setting, ...]:
+    """Return the settings of a line of code or of a list, from left to right.
 
     >>> [(s.kind, '"n_heads": 12, "emb_dim": 768'[s.start : s.end]) for s in read_settings('"n_heads": 12, "emb_dim": 768')]
     [('heads', '12'), ('hidden', '768')]
     """
+    return tuple(_settings(text))
+
+
+def _settings(text: str) -> Iterator[Setting]:
     for letter in _LETTERED.finditer(text):
         yield Setting(_LETTERS[letter["key"]], *letter.span("value"), letter["key"], coded=True)
     for pair in _PAIR.finditer(text):

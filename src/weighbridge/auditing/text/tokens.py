@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
 
@@ -26,12 +27,14 @@ def tokens(text: str, line: int) -> list[Token]:
     >>> [(t.kind, t.text) for t in tokens("4 × (H^2 + H) = 2,362,368", 0)][-3:]
     [(')', ')'), ('rel', '='), ('num', '2,362,368')]
     """
-    return list(_tokens(text, line))
+    pieces = _tokens(text)
+    return [_make(Token, (kind, said, line, *rest)) for kind, said, _, *rest in pieces] if line else list(pieces)
 
 
-@lru_cache(maxsize=1 << 17)
-def _tokens(text: str, line: int) -> tuple[Token, ...]:
-    """Return the tokens of a line or a cell, for which several checks ask; :func:`forget` is called when a text is done."""
+@once_for_each_text
+def _tokens(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a line or a cell as those of the first line."""
+    line = 0
     found: list[Token] = []
     position, length, noun = 0, len(text), False
     mark = _MARKED.match(text)
@@ -73,11 +76,6 @@ def _is_plain_word(letters: str) -> bool:
         and not begins_size(letters)
         and not (letters[0] in POSSIBLE and len(letters) <= 4 and all(letter in _FACTORS for letter in letters))
     )
-
-
-def forget() -> None:
-    """Let go of the tokens of a text."""
-    _tokens.cache_clear()
 
 
 def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
