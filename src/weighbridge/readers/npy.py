@@ -29,6 +29,9 @@ LONGEST_LINE = 1 << 20
 """Bytes of the line of JSON that may stand before the arrays."""
 
 _TYPE = re.compile(r"[<>|=]?([biufcSUVO])(\d*)")
+_LONG = re.compile(r"([(, ]\d{1,20})L(?=[,)])")
+"""A whole number as Python 2 writes it."""
+
 _NAMES = {"b": "BOOL", "i": "I", "u": "U", "f": "F", "c": "C"}
 
 
@@ -93,9 +96,11 @@ def header(name: str, text: bytes) -> tuple[str, int, tuple[int, ...]]:
 
     >>> header("w", b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }")
     ('F32', 4, (3, 4))
+    >>> header("w", b"{'descr': '<f4', 'fortran_order': False, 'shape': (3L, 4L), }")  # as NumPy under Python 2 wrote it
+    ('F32', 4, (3, 4))
     """
     try:
-        found = ast.literal_eval(text.decode("latin-1").strip())
+        found = ast.literal_eval(_LONG.sub(r"\1", text.decode("latin-1").strip()))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise ReadError(Text("the header of {name!r:.80} is damaged", name=name)) from None
     if not isinstance(found, dict) or set(found) != {"descr", "fortran_order", "shape"} or type(found["fortran_order"]) is not bool:

@@ -180,17 +180,17 @@ def _request_span(url: str, span: tuple[int, int], access: Access, version: Vers
         known = int(length) if length is not None and re.fullmatch(r"[0-9]{1,18}", length) else None
         if known is not None and known > access.whole:
             raise ReadError("the server ignores ranges and would send the whole file; download it and name the file", path=url)
-        whole = _piece(answer, access.whole + 1 if known is None else known, known or 0)
+        whole = _piece(answer, access.whole + 1 if known is None else known, known or 0, open_end=known is None)
         if len(whole.data) > access.whole:
             raise ReadError("the server ignores ranges and would send the whole file; download it and name the file", path=url)
-        if known is not None and whole.dropped:
-            return Piece(b"", known, True)
+        if whole.dropped:
+            return Piece(b"", whole.total, True)
         return Piece(whole.data[begin:end], len(whole.data), False)
 
 
-def _piece(answer: Any, length: int, total: int) -> Piece:
-    """Read an answer's bytes, keeping what came if the connection drops."""
-    data = bytearray()
+def _piece(answer: Any, length: int, total: int, *, open_end: bool = False) -> Piece:
+    """Read an answer's bytes, keeping what came if the connection drops; one with an *open_end* may have fewer, if it is ended as it should be."""
+    data, broken = bytearray(), False
     try:
         while len(data) < length:
             more = answer.read1(min(length - len(data), 1 << 20))
@@ -199,7 +199,8 @@ def _piece(answer: Any, length: int, total: int) -> Piece:
             data += more
     except (HTTPException, OSError) as error:
         data += getattr(error, "partial", b"")
-    return Piece(bytes(data[:length]), total, len(data) < length)
+        broken = True
+    return Piece(bytes(data[:length]), total, broken or (len(data) < length and not open_end))
 
 
 def _pause(attempt: int, stated: str | None) -> float:

@@ -174,6 +174,8 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry
             yield name, value, Kind(name in held) if scripted and isinstance(value, View) else kind
         yield from ((key, value, kind) for key, value in _items(node.items))
         yield from ((key, value, kind) for key, value, _ in walk_object(_arguments(node)))
+        if isinstance(node.maker, Stub):  # protocol 2 has what is made with keyword arguments called by a function that holds them
+            yield from ((key, value, kind) for key, value, _ in walk_object(node.maker))
 
 
 def _arguments(node: Stub) -> object:

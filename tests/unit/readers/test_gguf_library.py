@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from tests.unit.readers.gguf_names import name_map
 from weighbridge.readers import read_listing
 from weighbridge.readers.gguf_architectures import VARIANTS
 from weighbridge.readers.gguf_models import _steps
@@ -120,7 +121,7 @@ def test_names_are_those_that_the_library_s_own_tables_translate() -> None:
     wrong = []
     for name, known in KNOWN.items():
         number = numbers[variants.get(name, name)]
-        table, steps = gguf.get_tensor_name_map(number, 2), [(re.compile(pattern), targets) for pattern, targets in _steps(known, {})]
+        table, steps = name_map(number, 2), [(re.compile(pattern), targets) for pattern, targets in _steps(known, {})]
         for tensor in gguf.MODEL_TENSORS[number]:
             ours = gguf.TENSOR_NAMES[tensor].format(bid=1, xid=0)
             for reference in translate(f"{ours}.weight", steps):

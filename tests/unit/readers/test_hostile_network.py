@@ -319,3 +319,13 @@ def test_a_server_that_is_never_done_with_continuing_is_left(monkeypatch: pytest
         assert main(["count", f"{url}/model.safetensors"]) == 2
     assert capsys.readouterr().err.endswith("one 100 Continue after the other\n")
     assert time.monotonic() - begun < 20
+
+
+def test_a_file_whose_length_nobody_states_is_whole_or_refused() -> None:
+    """An answer in chunks that breaks off is no shorter file."""
+    start = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n"
+    with serving(says(start + "0\r\n\r\n")) as url:
+        assert fetch(f"{url}/a.json", 0, 9, QUICK._replace(whole=100)) == (b"abcde", 5)
+    for broken in ("", "5\r\nabc", "zz\r\n"):
+        with serving(says(start + broken)) as url, pytest.raises(ReadError, match="dropped"):
+            fetch(f"{url}/a.json", 0, 9, QUICK._replace(whole=100))

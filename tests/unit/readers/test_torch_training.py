@@ -186,6 +186,14 @@ def test_what_a_tuple_of_a_class_holds_is_numbered_once() -> None:
     assert [tensor.name for tensor in listing.tensors] == ["a.0", "a.1", "n.0", "n.1"]
 
 
+def test_what_a_class_is_made_from_by_keywords_is_listed() -> None:
+    """Protocol 2 calls a function that holds class and keywords; later protocols have an operation for it."""
+    new = Stub(Global("functools", "partial"), (Global("mine", "New"),))
+    new.state = (Global("mine", "New"), (), {"w": tensor(2)}, None)
+    listing = listing_of({"a": Stub(new, ()), "b": tensor(3, key="b")}, {})
+    assert [tensor.name for tensor in listing.tensors] == ["a.state.2.w", "b"]
+
+
 def test_a_config_object_of_omegaconf_beside_the_model_is_no_reason_to_refuse() -> None:
     """As in pesto's checkpoint: objects of a library that is not there, each of which knows its parent."""
     config, inner = (Stub(Global("omegaconf.dictconfig", "DictConfig"), ()) for _ in range(2))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import weighbridge
+from tests.unit.readers.gguf_names import name_map
 from tests.unit.readers.real import packaged_file
 from tests.unit.verification.gguf_configs import CASES, DECODER, FAMILIES, KEYS, SEEN_AS
 from tests.unit.verification.gguf_loader import SAMPLES
@@ -50,7 +51,7 @@ def converted_tensors(name: str, model: Model) -> Iterator[StoredTensor]:
     gguf = pytest.importorskip("gguf")
     architecture = FAMILIES.get(name, name)
     number = next(key for key, value in gguf.MODEL_ARCH_NAMES.items() if value == architecture)
-    names = gguf.get_tensor_name_map(number, 8)
+    names = name_map(number, 8)
     for row in model.tensors():
         shape = tuple(size for size in row.shape if isinstance(size, int))
         if row.tied_to is not None or row.role == "buffer" or (name in JOINED and re.search(r"\.[kv]_proj", row.name)):
