@@ -384,7 +384,7 @@ def is_cached_compressed(said: Said) -> bool | None:
 
 CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "The heads share the width, so any number of heads that divides it gives the same count.": heads_do_not_count,
-    "The head dimension is set on its own, so more heads mean more parameters.": heads_count,
+    "The head dimension is set independently, so more heads mean more parameters.": heads_count,
     "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
     "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
     "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.": rotates,

@@ -348,7 +348,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
     "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
     "The heads share the width, so any number of heads that divides it gives the same count.": heads_do_not_count,
-    "The head dimension is set on its own, so more heads mean more parameters.": heads_count,
+    "The head dimension is set independently, so more heads mean more parameters.": heads_count,
     "A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.": has_window,
     "Scores, softmax and the weighted sum have no parameters.": without_parameters,
     "Queries come from the decoder, keys and values from the sequence it attends to, usually the encoder's output.": of_decoder,

@@ -13,6 +13,7 @@ from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import as_int
+from weighbridge.core.tree import attentions
 from weighbridge.value import ModelValue
 
 COUNTS = {
@@ -136,7 +137,11 @@ def _sizes(models: Sequence[ModelValue]) -> Iterator[Measure]:
     rows = dict.fromkeys((field.word, field.meaning) for model in models for field in _fields(model) if field.meaning)
     taken: set[str] = set()
     for word, title in rows:  # one word means all layers in one family and an encoder's in another: these are two rows
-        values = tuple(_size(model, word) if own.get(word, title) == title else None for model, own in zip(models, stated, strict=True))
+        idle = [title == "attention window" and _has_idle_window(model) for model in models]
+        values = tuple(
+            _size(model, word) if own.get(word, title) == title and not unused else None
+            for model, own, unused in zip(models, stated, idle, strict=True)
+        )
         if any(value is not None for value in values):
             yield Measure(f"{word} ({title})" if word in taken else word, "sizes", title, values)
             taken.add(word)
@@ -171,6 +176,11 @@ def _size(model: ModelValue, word: str) -> int | None:
     inner = sizes.get(_language(model)[0])
     found = sizes.get(word, vars(inner).get(word) if isinstance(inner, Config) else None)
     return found if type(found) is int else None
+
+
+def _has_idle_window(model: ModelValue) -> bool:
+    """Tell whether no layer has the attention window that the config names, as in Qwen without ``use_sliding_window``."""
+    return not any(attend.window is not None and attend.windowed != 0 for attend in attentions(model.tree))
 
 
 def _forward(model: ModelValue, batch: int, seq: int) -> tuple[int | None, str]:

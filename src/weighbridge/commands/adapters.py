@@ -76,7 +76,8 @@ def _answer(arguments: Arguments) -> Answer:
 
     words = {name: getattr(arguments, name) for name in ("dtype", "quantization", "optimizer")}
     costs = costs_of(model, config, found, inputs_from(arguments), **words)
+    types = arguments.quantization or (arguments.dtype if model.kind != "checkpoint" else "")
     return Answer(
         lambda: adapters.as_json(model, found, costs),
-        lambda: adapters.document(model, found, arguments.lang, derive if arguments.explain else None, costs),
+        lambda: adapters.document(model, found, arguments.lang, derive if arguments.explain else None, costs, types=types),
     )

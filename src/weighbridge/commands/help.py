@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from weighbridge.commands.options import COMMON, Option
+from weighbridge.commands.options import COMMON, OUTPUT, SOURCE, Option
 from weighbridge.commands.output import width
-from weighbridge.commands.table import COMMANDS, TABLE
+from weighbridge.commands.table import COMMANDS
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.renderers.wrapping import measure, pad, wrap
 
@@ -26,6 +26,17 @@ EXAMPLES = """  weigh bert-base-chinese
 """
 
 
+GROUPS = {
+    mark("count and explain"): ("count", "tensors", "explain", "formula", "counts", "quiz"),
+    mark("check"): ("audit", "reconcile", "verify", "diff", "compare"),
+    mark("arithmetic and memory"): ("flops", "cache", "memory", "fits", "adapters", "parallel"),
+    mark("design"): ("solve", "design", "sweep"),
+    mark("show and collect"): ("report", "serve", "census", "models"),
+    mark("set up"): ("completion", "man"),
+}
+"""The commands by what they are for; a test holds that all of them stand here."""
+
+
 def overview(lang: str = "en") -> str:
     """Return the list of all commands.
 
@@ -33,13 +44,15 @@ def overview(lang: str = "en") -> str:
     weigh: count a transformer's parameters without loading it
     """
     say, columns = translator(lang), width()
-    rows = [(command.name, say(command.summary)) for command in TABLE]
+    rows = {say(title): [(name, say(COMMANDS[name].summary)) for name in names] for title, names in GROUPS.items()}
     more = [("--version", say(mark("print the version"))), ("-h, --help", say(mark("show this help")))]
+    room = max(measure(name) for name in (*COMMANDS, "-h, --help"))
     usage = "weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--lang LANG] [--json]"
     blocks = [
         "\n".join(wrap(say(INTRODUCTION), columns)),
         _indent_continuation(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
-        _table(rows, columns) + "\n\n" + _table(more, columns),
+        *(say("{label}: ").format(label=title).rstrip() + "\n" + _table(inside, columns, room) for title, inside in rows.items()),
+        _table(more, columns, room),
         "\n".join(wrap(say(SOURCES), columns)),
     ]
     return "\n\n".join(blocks) + "\n\n" + EXAMPLES
@@ -61,11 +74,20 @@ def page(name: str, lang: str = "en") -> str:
         _indent_continuation(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
         "\n".join(wrap(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
         *_section(say(mark("arguments")), arguments, columns, say),
-        *_section(say(mark("options")), flags, columns, say),
+        *(block for title, inside in _sort(flags).items() for block in _section(say(title), inside, columns, say)),
         _examples(module.EXAMPLE.rstrip("\n").replace("example:", say(mark("example:")), 1), columns),
         *(["\n".join(wrap(say(module.NOTE), columns))] if hasattr(module, "NOTE") else []),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _sort(flags: Sequence[Option]) -> dict[str, list[Option]]:
+    """Put a command's own options first, and what nearly all commands take behind them."""
+    titles = {**dict.fromkeys(SOURCE, mark("which model")), **dict.fromkeys((*OUTPUT, *COMMON), mark("output"))}
+    found: dict[str, list[Option]] = {mark("options"): [], mark("which model"): [], mark("output"): []}
+    for option in flags:
+        found[titles.get(option, "options")].append(option)
+    return found
 
 
 def _examples(text: str, columns: int) -> str:
@@ -119,9 +141,9 @@ def _are_short(option: Option) -> bool:
     return 0 < len(",".join(option.choices)) <= SHORT
 
 
-def _table(rows: Sequence[tuple[str, str]], columns: int) -> str:
-    """Set names beside what they mean; a name too long for its column stands on a line of its own."""
-    room = min(max(measure(name) for name, _ in rows), 24, columns // 3)
+def _table(rows: Sequence[tuple[str, str]], columns: int, room: int = 0) -> str:
+    """Set names beside what they mean; a name too long for its column, of *room* where that is given, stands on a line of its own."""
+    room = min(room or max(measure(name) for name, _ in rows), 24, columns // 3)
     lines = []
     for name, text in rows:
         first, *rest = wrap(text, max(columns - room - 4, 20))

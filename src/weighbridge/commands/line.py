@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.commands import output
 from weighbridge.commands.options import COMMON, Arguments
-from weighbridge.commands.parse import parse
+from weighbridge.commands.parse import ELSEWHERE, NO_OPTION, SEE_HELP, parse
 from weighbridge.commands.table import COMMANDS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError
@@ -57,8 +57,9 @@ def _run(words: list[str]) -> int:
 def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) -> Arguments:
     try:
         values = parse(rest, (*options, *COMMON))
-    except UsageError:
+    except UsageError as error:
         _refuse_mistyped(words)
+        _refuse_option_of_another(error, words)
         raise
     for option in options:
         if option.needed and option.switch and values[option.name] is None:
@@ -66,6 +67,27 @@ def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) 
             raise UsageError(Text("{argument}: missing; expected {what}", argument=option.switch, what=what))
     values["lang"] = output.writable_language(language(values.get("lang")), values)
     return Arguments(values)
+
+
+OWNERS = {"--device": "fits"}
+"""The command whose option of that name is meant, where several have one."""
+
+
+def _refuse_option_of_another(error: UsageError, words: list[str]) -> None:
+    """Say which command has an option that this one lacks, under its own name or the one it has here."""
+    text = error.args[0]
+    if not isinstance(text, Text) or text.template != NO_OPTION or text.values["hint"] != SEE_HELP:
+        return
+    name, here = str(text.values["name"]), _split(words)[0]
+    if name[2:] in COMMANDS and name[2:] != here:
+        raise UsageError(
+            Text(NO_OPTION, name=name, hint=Text("there is a command of that name: weigh {command}", command=name[2:]))
+        ) from None
+    for flag in (*ELSEWHERE.get(name, ()), name):
+        for command, entry in sorted(COMMANDS.items(), key=lambda item: item[0] != OWNERS.get(flag)):
+            if command != here and any(option.switch == flag for option in entry.module.OPTIONS):
+                hint = Text("weigh {command} has {flag}", command=command, flag=flag)
+                raise UsageError(Text(NO_OPTION, name=name, hint=hint)) from None
 
 
 def _split(words: list[str]) -> tuple[str, list[str]]:

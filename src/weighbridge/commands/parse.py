@@ -51,7 +51,8 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
                 if text is None or (not separator and text in flags):
                     raise UsageError(_expected_value(option, name))
                 _put(given, spelled, option, read_value(option, text, name), name)
-    _arguments(given, loose, [option for option in options if not option.switch])
+    sources = [option.switch for option in options if option.switch and option.metavar == "SOURCE"]
+    _arguments(given, loose, [option for option in options if not option.switch], sources)
     return {option.name: given.get(option.name, default(option)) for option in options}
 
 
@@ -78,6 +79,7 @@ def read_value(option: Option, text: str, name: str) -> object:
         )
     if option.kind == "whole":
         if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) > 0):
+            _refuse_short_form(text, name)
             raise UsageError(Text("{option}: expected a whole number from 1 to 999,999,999, found {value!r}", option=name, value=text[:40]))
         return int(text)
     if option.kind == "grid":
@@ -90,6 +92,27 @@ def read_value(option: Option, text: str, name: str) -> object:
         except ValueError:
             raise UsageError(Text("{option}: expected a number, found {value!r}", option=name, value=text[:40])) from None
     return text
+
+
+def _refuse_short_form(text: str, name: str) -> None:
+    """Refuse ``32k``, which may mean either of two numbers, and ``32,768``, with the number to write."""
+    bare = text.replace(",", "").replace("_", "")
+    digits, unit = (bare[:-1], bare[-1].lower()) if bare[-1:].isalpha() else (bare, "")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 6):
+        return
+    if unit in ("k", "m"):
+        binary, decimal = (int(digits) * base ** (1 + (unit == "m")) for base in (1024, 1000))
+        raise UsageError(
+            Text(
+                "{option}: {value!r} may mean {binary} or {decimal}; write the number",
+                option=name,
+                value=text,
+                binary=binary,
+                decimal=decimal,
+            )
+        )
+    if not unit and bare != text and int(bare):
+        raise UsageError(Text("{option}: write {bare}, found {value!r}", option=name, value=text, bare=bare))
 
 
 def _is_flag(word: str, flags: Mapping[str, Option]) -> bool:
@@ -123,8 +146,8 @@ def _put(given: dict[str, Any], spelled: dict[str, str], option: Option, value: 
     spelled[option.name] = name
 
 
-def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]) -> None:
-    """Give each place its word; a place for many takes all that the others leave."""
+def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option], sources: Sequence[str]) -> None:
+    """Give each place its word; a place for many takes all that the others leave. *sources* are the options that name a model."""
     for index, option in enumerate(places):
         if option.many:
             keep = sum(place.needed for place in places[index + 1 :])
@@ -140,6 +163,8 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
                     what=Text(option.help.replace("{", "{{").replace("}", "}}")),
                 )
             )
+    if loose and not places and sources:
+        raise UsageError(Text("{word}: a model is named by an option here: {option} {word}", word=loose[0][:60], option=sources[0]))
     if loose:
         expected = " ".join(place.metavar for place in places)
         text = (
@@ -154,6 +179,11 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("--sequence-length", "--context", "--context-length", "--ctx", "--max-length", "--tokens"), ("--seq",)),
     **dict.fromkeys(("--bs", "--batch-size"), ("--batch",)),
     **dict.fromkeys(("--language", "--locale"), ("--lang",)),
+    **dict.fromkeys(
+        ("--devices", "--gpus", "--num-gpus", "--n-gpus", "--num-devices", "--tensor-parallel", "--tensor-parallel-size"), ("--tp",)
+    ),
+    **dict.fromkeys(("--training", "--train", "--lora"), ("--for",)),
+    **dict.fromkeys(("--parameters", "--budget", "--size"), ("--params",)),
     "--architecture": ("--class",),
     "--precision": ("--dtype",),
 }
@@ -166,6 +196,9 @@ def _refuse_unknown(name: str, flags: Mapping[str, Option]) -> Option:
     if name == "--model" and name not in flags:
         raise UsageError(Text("no option --model; the model is named without one: weigh count gpt2"))
     meant = [flag for flag in ELSEWHERE.get(name, ()) if flag in flags]
-    hint = Text("did you mean {names}?", names=meant[0]) if meant else did_you_mean(name, [flag for flag in flags if len(flag) > 2])
-    known = Text("see --help")
-    raise UsageError(Text("no option {name}; {hint}", name=name[:60], hint=hint or known))
+    near = None if name in ELSEWHERE else did_you_mean(name, [flag for flag in flags if len(flag) > 2])
+    hint = Text("did you mean {names}?", names=meant[0]) if meant else near
+    raise UsageError(Text(NO_OPTION, name=name[:60], hint=hint or Text(SEE_HELP)))
+
+
+NO_OPTION, SEE_HELP = mark("no option {name}; {hint}"), mark("see --help")

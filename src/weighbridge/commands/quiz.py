@@ -66,7 +66,7 @@ def answer(arguments: Arguments) -> Answer:
     hints, solution = min(arguments.hints, MOST_HINTS), arguments.solution
     return Answer(
         lambda: quiz.as_json(found, marking, hints, solution=solution),
-        lambda: quiz.document(found, marking, hints, solution=solution),
+        lambda: quiz.document(found, marking, hints, solution=solution, invite=True),
         holds=marking is None or marking.correct,
     )
 

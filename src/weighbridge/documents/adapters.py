@@ -10,7 +10,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.documents.headline import headline
-from weighbridge.documents.human import CERTAINTY
+from weighbridge.documents.human import CERTAINTY, memory_size, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -118,9 +118,19 @@ def _count_trainable(added: tuple[AddedTensor, ...]) -> int:
 
 
 def document(
-    model: ModelValue, found: AdapterCount, lang: str = "en", derive: Derive | None = None, costs: AdapterCosts | None = None
+    model: ModelValue,
+    found: AdapterCount,
+    lang: str = "en",
+    derive: Derive | None = None,
+    costs: AdapterCosts | None = None,
+    *,
+    types: str = "",
 ) -> Document:
-    """Return the document of ``weigh adapters``: the four figures, what each kind of module gets, what it takes, and, with *derive*, why."""
+    """Return the document of ``weigh adapters``: the four figures, what each kind of module gets, what it takes, and, with *derive*, why.
+
+    Args:
+        types: The type or the scheme that the base is held in, where it is one for all of it.
+    """
     say = translator(lang)
     base = found.total - sum([prod(shape) for _, added in found.sites for _, shape, _, is_parameter, _, _ in added if is_parameter])
     base -= sum(tensor.count for tensor in found.shared if tensor.parameter) + sum(count for _, count in found.copies)
@@ -130,10 +140,10 @@ def document(
         say("{method}: {trainable} of {total} parameters are trainable ({share}); the model alone has {base}.").format(
             method=say(WRITTEN.get(found.method, found.method)), share=share, base=f"{base:,}", **figures
         ),
-        say("Saved: {saved} elements, {saved_bytes} bytes.").format(**figures),
+        say("Saved: {saved} elements, {saved_bytes} bytes ({size}).").format(size=size(found.saved_bytes), **figures),
         say_formula(found, say),
         *map(say, found.notes),
-        *(_remarks(costs, say) if costs is not None else ()),
+        *(_remarks(costs, types, say) if costs is not None else ()),
     )
     figure = say("{trainable} trainable parameters").format(**figures)
     derived = derive(say) if derive is not None else ()
@@ -155,15 +165,21 @@ def say_own_parts(found: AdapterCount, say: Say) -> str:
     return say("parts of the model that are not frozen") if found.method == "FREEZE" else say("biases of the model")
 
 
-def _remarks(costs: AdapterCosts, say: Say) -> Iterator[str]:
+def _remarks(costs: AdapterCosts, types: str, say: Say) -> Iterator[str]:
     """Yield what training takes, and the arithmetic where it is known."""
+    base = say("the base model in {types}").format(types=types) if types else say("the base model")
     yield say(
-        "Training takes {total} bytes without activations: {weights} for the base model ({trust}), {adapter} for the adapter,"
+        "Training takes {size} without activations: {total} bytes, of them {weights} for {base} ({trust}), {adapter} for the adapter,"
         " {gradients} for gradients, {optimizer} for the optimizer."
-    ).format(trust=say(CERTAINTY[costs.trust["weights"]]), **{name: f"{getattr(costs, name):,}" for name in MEMORY})
+    ).format(
+        base=base,
+        size=memory_size(costs.total, say),
+        trust=say(CERTAINTY[costs.trust["weights"]]),
+        **{name: f"{getattr(costs, name):,}" for name in MEMORY},
+    )
     if costs.activations is not None:
-        yield say("Activations kept for the backward pass, loss included: {activations} bytes ({trust}; SDPA, no dropout).").format(
-            activations=f"{costs.activations:,}", trust=say(CERTAINTY[costs.trust["activations"]])
+        yield say("Activations kept for the backward pass, loss included: {size}, {activations} bytes ({trust}; SDPA, no dropout).").format(
+            size=memory_size(costs.activations, say), activations=f"{costs.activations:,}", trust=say(CERTAINTY[costs.trust["activations"]])
         )
     if costs.forward_matmul is not None:
         yield say("One forward pass: {forward} FLOPs in matrix products, {added} of them in the adapter.").format(

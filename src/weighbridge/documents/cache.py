@@ -7,8 +7,9 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 from weighbridge.documents.element_types import default_type_lines, stated_type
+from weighbridge.documents.given import describe_inputs
 from weighbridge.documents.headline import headline
-from weighbridge.documents.human import CERTAINTY
+from weighbridge.documents.human import CERTAINTY, memory_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,34 +62,46 @@ def document(
         blocks += derive(model, given, dtype, engine, say)
     figure = say("{total} bytes").format(total=f"{found.bytes:,}")
     types = default_type_lines(model, dtype, "cache", say) if assumed and found.layers else []
-    return Document(headline(model, say), figure, (*blocks, *notes([*_remarks(found, given, dtype, say), *types])), lang)
+    return Document(headline(model, say), figure, (*blocks, *notes([*_remarks(model, found, given, dtype, say), *types])), lang)
 
 
 def _layers(layers: tuple[LayerCache, ...], say: Say) -> Table:
-    numbers = (say("layers"), say("tokens"), say("elements a token"), say("window"), say("bytes"))
+    kinds = {kept.kind == "state" for kept in layers}
+    elements = say(ELEMENTS[0 if kinds == {False} else 1 if kinds == {True} else 2])
+    numbers = (say("layers"), say("tokens"), elements, say("window"), say("bytes"))
     columns = (Column(say("module")), Column(say("kept")), *(Column(title, "integer") for title in numbers))
-    rows = ((kept.module, say(kept.kind), kept.layers, kept.tokens, kept.elements, kept.window, kept.bytes) for kept in layers)
+    rows = (
+        (kept.module, say(kept.kind), kept.layers, None if kept.kind == "state" else kept.tokens, kept.elements, kept.window, kept.bytes)
+        for kept in layers
+    )
     return Table(columns, tuple(map(Row, rows)))
 
 
-def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
+ELEMENTS = (mark("elements per token"), mark("elements per state"), mark("elements per token or state"))
+"""What the elements of a row are those of: a token's keys and values, or a state, which has no number of tokens."""
+
+
+def _remarks(model: ModelValue, found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
     if not found.layers:
         return [say("This model keeps no cache, so batch and length cost nothing here.")]
-    what = say("{batch} × {seq} tokens, {dtype}, by the rules of {engine} ({trust})").format(
-        batch=given.batch,
-        seq=f"{given.seq if given.decoder_seq is None else given.decoder_seq:,}",
+    what = say("{size} for {given} in {dtype}, by the rules of {engine} ({trust}).").format(
+        size=memory_size(found.bytes, say),
+        given=describe_inputs(model, given, say),
         dtype=dtype,
         engine=say("the reference library") if found.engine == "reference" else found.engine,
         trust=say(CERTAINTY[found.trust]),
     )
-    return [say("{what}: {growth}").format(what=what, growth=_growth(found, say))]
+    return [say("{one} {other}").format(one=what, other=_growth(found, given, say))]
 
 
-def _growth(found: CacheSize, say: Say) -> str:
+def _growth(found: CacheSize, given: Inputs, say: Say) -> str:
     """Say what one more token adds, and what does not grow."""
     figures = {"per_token": f"{found.per_token:,}", "fixed": f"{found.fixed:,}"}
     if not found.per_token:
-        return say("its size does not depend on the number of tokens.")
+        return say("Its size does not depend on the number of tokens.")
+    both = given.decoder_seq is None and any(kept.kind == "cross attention" and kept.tokens == given.seq for kept in found.layers)
+    if both:
+        return say("Each further token of every example, in encoder and decoder alike, adds {per_token} bytes.").format(**figures)
     if not found.fixed:
-        return say("each further token of every example adds {per_token} bytes.").format(**figures)
-    return say("each further token of every example adds {per_token} bytes; {fixed} bytes are of fixed size.").format(**figures)
+        return say("Each further token of every example adds {per_token} bytes.").format(**figures)
+    return say("Each further token of every example adds {per_token} bytes; {fixed} bytes are of fixed size.").format(**figures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.core.messages import translator
+from weighbridge.core.messages import mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.inventory.query import QUESTIONS, Answer
 from weighbridge.inventory.run import Summary
@@ -27,13 +27,16 @@ def as_json(found: Summary) -> dict[str, Any]:
     }
 
 
+ONE_PART = mark("1 part in {seconds} s, {rate} rows per second")
+
+
 def document(found: Summary, lang: str = "en") -> Document:
     """Lay out how a census went."""
     say = translator(lang)
     names = {"ok": say("weighed"), "unknown": say("unknown model type"), "error": say("not readable, or no model")}
     rows = tuple(Row((names[status], found.counts[status])) for status in names if status in found.counts)
     said = [
-        say("{parts} parts in {seconds} s, {rate} rows a second").format(
+        say("{parts} parts in {seconds} s, {rate} rows per second" if found.parts != 1 else ONE_PART).format(
             parts=f"{found.parts:,}", seconds=f"{found.seconds:.1f}", rate=f"{found.rows / max(found.seconds, 1e-9):,.0f}"
         )
     ]
@@ -42,8 +45,8 @@ def document(found: Summary, lang: str = "en") -> Document:
     if found.removed:
         said.append(say("{n} parts of what is not there any more were removed").format(n=f"{found.removed:,}"))
     said.append(say("ask it: weigh census query {out} {question}").format(out=found.out, question="summary"))
-    figure = say("{n} models").format(n=f"{found.rows:,}")
-    return Document(found.out, figure, (Table((Column(say("status")), Column(say("models"), "integer")), rows), *notes(said)))
+    figure = say("{n} rows").format(n=f"{found.rows:,}")
+    return Document(found.out, figure, (Table((Column(say("status")), Column(say("rows"), "integer")), rows), *notes(said)))
 
 
 def answer_json(found: Answer) -> list[dict[str, Any]]:

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 PASS = (
     mark("The FLOPs are those of one forward pass: batch {batch}, each example of fixed size; a multiply-add is two."),
     mark("The FLOPs are those of one forward pass: batch {batch}, {seq} tokens in each example; a multiply-add is two."),
+    mark(
+        "The FLOPs are those of one forward pass: batch {batch}, each example {seq} tokens, or of the fixed size that a model takes; a multiply-add is two."
+    ),
 )
-"""What the arithmetic is that of, where it does not depend on the number of tokens, and where it does."""
+"""What the arithmetic is that of, where it does not depend on the number of tokens, where it does, and where it does for some of the models."""
 GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic": mark("Arithmetic of one pass")}
 
 
@@ -55,9 +58,9 @@ def document(found: Comparison, lang: str = "en") -> Document:
     texts = [say(why) for why in found.untold]
     if any(measure.group == "arithmetic" for measure in found.measures):
         given = Inputs(batch=found.batch, seq=found.seq)
-        described = [model for model in found.models if model.description is not None]
-        grows = any(depends_on_length(model, given) for model in described)
-        texts.insert(0, say(PASS[grows]).format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
+        known = [model for model, value in zip(found.models, values["forward_matmul"], strict=True) if value is not None]
+        grows = {depends_on_length(model, given) for model in known}
+        texts.insert(0, say(PASS[2 if len(grows) == 2 else grows == {True}]).format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
     title = say("{models} models side by side").format(models=len(names))
     return Document(title, "", (bars, *tables, *tables_of_causes(found, names, say), *notes(texts)), lang)
 

@@ -208,7 +208,7 @@ def as_sentence(text: str) -> str:
         return text
     first = text.split(" ", 1)[0]
     begun = text[0].upper() + text[1:] if first.isalpha() and first.isascii() and not text.startswith(f"{first} =") else text
-    return begun if text[-1] in ".:?!" or ": weigh " in text else begun + "."  # what ends in a command is copied
+    return begun if text[-1] in ".:?!。：？！" or ": weigh " in text else begun + "."  # what ends in a command is copied
 
 
 def shares(amounts: Sequence[int], whole: int) -> list[Share]:

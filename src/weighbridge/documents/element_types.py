@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 WHY = {
     "weights": mark("No --dtype is given: weights are taken in {dtype}, the type in which PyTorch makes them."),
-    "cache": mark("No --dtype is given: keys and values are taken in {dtype}, the type in which most models are served."),
+    "cache": mark("No --dtype is given: the cache is taken in {dtype}, the type in which most models are served."),
 }
 """What stands for a type that nobody named, by what it is the type of."""
 
@@ -49,4 +49,4 @@ def default_type_lines(model: ModelValue, dtype: str, what: str, say: Say) -> li
     if stated == dtype:
         return [say(AS_STATED).format(dtype=dtype)]
     first = say(WHY[what]).format(dtype=dtype)
-    return [first] if stated is None else [f"{first} {say(OTHERWISE).format(stated=stated)}"]
+    return [first] if stated is None else [say("{one} {other}").format(one=first, other=say(OTHERWISE).format(stated=stated))]

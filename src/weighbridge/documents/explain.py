@@ -12,6 +12,7 @@ from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
 from weighbridge.core.polynomials import polynomial
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph, Share, notes, shares
 from weighbridge.documents.symbols import symbol_table
+from weighbridge.explain.attention_sentences import ROTATED, ROTATED_IN_PART, WINDOWED
 from weighbridge.explain.depth import depth_of, fold_below, readable_depth
 from weighbridge.explain.derive import Derivation
 from weighbridge.explain.overview import formula_by_module
@@ -25,6 +26,8 @@ COPIES = {
 }
 MOST = 6
 """Terms of a formula whose numbers are still put in one by one; of a longer one only the value is given."""
+OF_EACH = frozenset((ROTATED, ROTATED_IN_PART, WINDOWED))
+"""Sentences that a reader would take to be untrue of a tower in which they are left out."""
 LAYERS = (mark("one layer"), mark("all {copies} layers"))
 
 
@@ -168,10 +171,11 @@ class _Writer:
         share = f" ({Share(section.share)})" if section.share or section.value else ""
         figure = f"{section.value:,}" if outer == 1 else f"{outer:,} × {section.value:,} = {outer * section.value:,}"
         yield Heading(level, section.number, self.heading(section), f"{figure}{share}")
-        yield from self.once(section.says, level)
-        yield from self.deciders(section, level)
         same = self.written.setdefault(_likeness(section), section.number) if section.parts else section.number
-        if self.fold and same != section.number:
+        folded = self.fold and same != section.number
+        yield from self.once(section.says, level, tower="" if folded else section.number.partition(".")[0])
+        yield from self.deciders(section, level)
+        if folded:
             yield Paragraph(level, self.say("As in {number}.").format(number=same))
             return
         only = section.parts[0] if len(section.parts) == 1 else None
@@ -245,10 +249,11 @@ class _Writer:
             steps = chain(Product((section.times, Number(section.each))), self.values)
             yield Equation(level, steps, _label(every.format(copies=f"{section.copies:,}"), self.say))
 
-    def once(self, says: tuple[str, ...], level: int) -> Iterator[Block]:
-        """Write the sentences that were not written before; of another attention of that kind only what differs is said."""
-        new = [self.say(text) for text in says if text not in self.sentences]
-        self.sentences.update(says)
+    def once(self, says: tuple[str, ...], level: int, tower: str = "") -> Iterator[Block]:
+        """Write the sentences that were not written before; where positions come from is said in each *tower*, where its absence would say no."""
+        keys = {text: f"{tower} {text}" if tower and getattr(text, "template", text) in OF_EACH else text for text in says}
+        new = [self.say(text) for text, key in keys.items() if key not in self.sentences]
+        self.sentences.update(keys.values(), says)
         if new:
             yield Paragraph(level, (" " if new[0].isascii() else "").join(new))
 

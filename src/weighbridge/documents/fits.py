@@ -7,7 +7,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 from weighbridge.documents.headline import headline
-from weighbridge.documents.human import CERTAINTY
+from weighbridge.documents.human import CERTAINTY, duration, gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,30 +73,40 @@ def document(
     tables: list[Block] = [_remedies_table(found, say), *(derive(found, say) if derive is not None else ())]
     if found.bounds:
         tables.append(_bounds(found, say))
-    return Document(headline(model, say), figure, (*tables, *notes(_remarks(found, device, say))), lang)
+    return Document(headline(model, say), figure, (*tables, *notes(_remarks(model.source, found, device, say))), lang)
 
 
 def _remedies_table(found: Fit, say: Say) -> Table:
     columns = (
         Column(say("what makes it fit")),
         Column(say("bytes"), "integer"),
+        Column(say("GiB"), "integer"),
         Column(say("fits")),
         Column(say("largest batch"), "integer"),
         Column(say("longest context"), "integer"),
         Column(say("certainty")),
     )
     rows = tuple(
-        Row((say(way.measure), way.bytes, say("yes") if way.fits else say("no"), way.batch, way.seq, say(CERTAINTY[way.trust])))
+        Row(
+            (
+                say(way.measure),
+                way.bytes,
+                gibibytes(way.bytes),
+                say("yes") if way.fits else say("no"),
+                way.batch,
+                way.seq,
+                say(CERTAINTY[way.trust]),
+            )
+        )
         for way in found.ways
     )
     return Table(columns, rows)
 
 
 def _bounds(found: Fit, say: Say) -> Table:
-    columns = (Column(say("cannot be faster than")), Column(say("microseconds"), "integer"), Column(say("formula")))
-    return Table(
-        columns, tuple(Row((say(bound.what), bound.microseconds, bound.formula)) for bound in found.bounds), say("Bounds (roofline)")
-    )
+    columns = (Column(say("step")), Column(say("at least"), "integer"), Column(say("formula")))
+    rows = tuple(Row((say(bound.what), duration(bound.microseconds), bound.formula)) for bound in found.bounds)
+    return Table(columns, rows, say("How fast it can be at best (roofline)"))
 
 
 RESERVED = (
@@ -106,7 +116,7 @@ RESERVED = (
 """What the figures hold for, where they do not depend on the number of tokens, and where they do."""
 
 
-def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
+def _remarks(source: str, found: Fit, device: Accelerator | None, say: Say) -> list[str]:
     kept = say(RESERVED[any(way.seq is not None for way in found.ways)])
     lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
     if device is not None:
@@ -114,4 +124,7 @@ def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
         lines.append(
             say("Confirmed by {table}.").format(table=device.confirmed) if device.confirmed else say("Not confirmed by a second source.")
         )
-    return [*lines, *(say(note) for note in found.notes)]
+    lines += [say(note) for note in found.notes]
+    if found.purpose == "serving" and not found.ways[0].fits:
+        lines.append(say("To split it over several devices: weigh parallel {source} --tp 2").format(source=source))
+    return lines

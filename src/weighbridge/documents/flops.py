@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.flops import depends_on_length, flops_of
+from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.tree import attentions
 from weighbridge.documents import human
 from weighbridge.documents.document import Document, notes
 from weighbridge.documents.flops_json import as_json
+from weighbridge.documents.given import describe_inputs
 from weighbridge.documents.headline import headline
 from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
@@ -41,16 +42,9 @@ SENTENCES = (mark(", {images} images"), mark(", {images} image"), mark(", {audio
 
 def _rules(model: ModelValue, given: Inputs, say: Say) -> str:
     """Say what is put in, and what counts as how much."""
-    more = _inputs(given, say)
-    if depends_on_length(model, given):
-        what = say("{batch} × {seq} tokens{more}").format(batch=given.batch, seq=f"{given.seq:,}", more=more)
-    else:
-        what = say(FIXED[given.batch == 1]).format(batch=f"{given.batch:,}", more=more)
+    what = describe_inputs(model, given, say, _inputs(given, say))
     text = say("{what}; a multiply-add is two FLOPs, a look-up none.").format(what=what)
     return text + say(" Causal attention is counted in full.") if any(attend.causal for attend in attentions(model.tree)) else text
-
-
-FIXED = (mark("{batch} examples of fixed size{more}"), mark("{batch} example of fixed size{more}"))
 
 
 def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.ledger import entries, ledger
+from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
 from weighbridge.documents.document import Column, Document, Row, Table
 from weighbridge.documents.symbols import symbol_table
+from weighbridge.documents.tree_rows import name_of
 from weighbridge.explain.formulas import Formula, flops_formula, parameter_formula
 from weighbridge.explain.sensitivity import Insight, insight
 
@@ -38,8 +43,11 @@ def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> 
         relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in insight.relations)
         whole.append(Row((say("collected, as {relations}").format(relations=relations), write(insight.collected, UNICODE))))
     symbols = ((symbol.letter, symbol.key, say(symbol.meaning), found.values[symbol.letter]) for symbol in found.symbols)
+    shown = _copies(model, [part.path for part in found.modules], of_flops=of_flops)
     modules = [
-        Row((part.path, write(part.closed.expression(), UNICODE), part.value), part.path.count(".")) for part in found.modules if part.value
+        Row((name, write(part.closed.expression(), UNICODE), part.value), part.path.count("."))
+        for name, part in zip(shown, found.modules, strict=True)
+        if part.value
     ]
     tables = (
         Table((Column(say("form")), Column(say("formula"))), tuple(whole)),
@@ -48,6 +56,15 @@ def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> 
     )
     head = say("{name}: {what}").format(name=f"{model.class_name} · {model.source}", what=say(HEADLINES[of_flops]))
     return Document(head, f"{found.value:,}", tables, lang)
+
+
+def _copies(model: ModelValue, paths: list[str], *, of_flops: bool) -> list[str]:
+    """Return the paths of modules with the copies that a formula is for one of: ``model.layers × 58 (3-60)``."""
+    book = flops_of(model, Inputs()).ledger if of_flops else ledger(model.tree, PARAMETERS)
+    found = [(path, entry) for path, entry in entries(book) if path]
+    if [path for path, _ in found] != paths:
+        return paths
+    return [path.removesuffix(entry.name) + name_of(entry) if entry.part.repeat is not None else path for path, entry in found]
 
 
 def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> dict[str, Any]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 THOUSANDS = ("", "K", "M", "B", "T")
 PREFIXES = ("", "k", "M", "G", "T", "P", "E")
@@ -49,6 +53,43 @@ def size(number: int) -> str:
     ('438 MB', '512 B')
     """
     return _scale(number, 1000, tuple(f" {prefix}B" for prefix in PREFIXES), 3)
+
+
+def memory_size(number: int, say: Callable[[str], str] = str) -> str:
+    """Write bytes as disks and networks count them, and as devices and their drivers do: in powers of ten, and of two.
+
+    >>> memory_size(437928960), memory_size(512)
+    ('438 MB (418 MiB)', '512 B')
+    """
+    return say("{title} ({shape})").format(title=size(number), shape=binary_size(number)) if number >= 1000 else size(number)
+
+
+def binary_size(number: int) -> str:
+    """Write bytes in powers of two.
+
+    >>> binary_size(85899345920), binary_size(142852243456)
+    ('80 GiB', '133 GiB')
+    """
+    return _scale(number, 1024, tuple(f" {prefix.upper()}{'i' * bool(prefix)}B" for prefix in PREFIXES), 3)
+
+
+def gibibytes(number: int) -> str:
+    """Write bytes in GiB, the unit of devices, with a tenth.
+
+    >>> gibibytes(142852243456), gibibytes(1)
+    ('133.0', '0.0')
+    """
+    tenths = (20 * number + 2**30) >> 31
+    return f"{tenths // 10:,}.{tenths % 10}"
+
+
+def duration(microseconds: int) -> str:
+    """Write a time.
+
+    >>> duration(898639), duration(68), duration(4250000), duration(90000000)
+    ('899 ms', '68 µs', '4.25 s', '90 s')
+    """
+    return _scale(microseconds, 1000, (" µs", " ms", " s"), 3)
 
 
 def _scale(number: int, base: int, names: tuple[str, ...], digits: int) -> str:

@@ -10,8 +10,9 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 from weighbridge.documents.element_types import OF_FILE, TRAINED, default_type_lines, stated_type
+from weighbridge.documents.given import describe_inputs
 from weighbridge.documents.headline import headline
-from weighbridge.documents.human import certainty
+from weighbridge.documents.human import certainty, memory_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,7 +97,7 @@ def document(
     else:
         figure = say("{total} bytes").format(total=f"{found.total:,}")
     remarks = [
-        *_remarks(given, how, found, training, _types_told(model, how, training, say), say),
+        *_remarks(model, given, how, found, _types_told(model, how, training, say), say),
         *(_type_lines(model, how, training, say) if assumed else ()),
         *(_unreached_lines(model, given, say) if training else ()),
         *([say(KEPT).format(dtype=how.dtype)] if found.trust["weights"] == "bound" else []),
@@ -137,9 +138,7 @@ def _parts(found: Memory, say: Say) -> Table:
     )
 
 
-def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, types: str, say: Say) -> list[str]:
-    words = {"batch": given.batch, "seq": f"{given.seq:,}", "dtype": types, "optimizer": how.optimizer, "precision": how.precision}
-    start = say("{batch} × {seq} tokens, {optimizer}, {precision} precision, {attention} attention, {dtype}") if training else "{dtype}"
+def _remarks(model: ModelValue, given: Inputs, how: Settings, found: Memory, types: str, say: Say) -> list[str]:
     bound = (
         say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")
         if found.peak is None
@@ -149,10 +148,30 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, types:
             " Kernel workspaces and memory that the allocator holds unused are not included in either."
         )
     )
-    first = say("{what}. {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
+    first = say("{one} {other}").format(one=_whole_line(model, given, how, found, types, say), other=bound)
     rough = say("With checkpointing the peak was mostly within 5% of torch's tracker; for encoder-decoders it was up to 13% off.")
     lines = [first, rough] if found.peak is not None and how.checkpointing != "none" else [first]
-    return [*lines, say(found.refused)] if found.refused else lines
+    if not found.refused:
+        return lines
+    why = say(found.refused).removeprefix("activations: ").removeprefix("activations：")
+    return [*lines, say("Activations are not counted: {why}.").format(why=why)]
+
+
+def _whole_line(model: ModelValue, given: Inputs, how: Settings, found: Memory, types: str, say: Say) -> str:
+    """Say how much it is as people say it, and for what is put in."""
+    whole = memory_size(sum(getattr(found, name) or 0 for name in PARTS), say)
+    if not found.gradients:
+        return say("{size} in {dtype}.").format(size=whole, dtype=types)
+    words = say("{given}, {optimizer}, {precision} precision, {attention} attention, {dtype}").format(
+        given=describe_inputs(model, given, say),
+        optimizer=how.optimizer,
+        precision=how.precision,
+        attention=how.attention,
+        dtype=types,
+    )
+    if found.peak is None:
+        return say("At least {size} for {given}.").format(size=whole, given=words)
+    return say("{size}, at the peak {peak}, for {given}.").format(size=whole, peak=memory_size(found.peak, say), given=words)
 
 
 def _unreached_lines(model: ModelValue, given: Inputs, say: Say) -> list[str]:

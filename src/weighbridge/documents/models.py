@@ -113,7 +113,7 @@ def document(answer: dict[str, Any], lang: str = "en", *, sources: bool = False,
     """
     say = translator(lang)
     found = answer["architectures"]
-    title = say("presets: {presets}; model types: {types}").format(presets=len(answer["presets"]), types=len(found))
+    title = say("presets: {presets}; model types: {types}").format(presets=f"{len(answer['presets']):,}", types=f"{len(found):,}")
     tables = [_presets(answer["presets"], say, sources=sources)]
     if types:
         rows = tuple(Row((entry["model_type"], ", ".join(entry["classes"]))) for entry in found)

@@ -7,6 +7,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.documents.headline import headline
+from weighbridge.documents.human import memory_size
 
 if TYPE_CHECKING:
     from typing import Any
@@ -113,9 +114,12 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
         )
     )
     lines = [
+        say("The largest device holds {whole} in training; its weights alone, as in serving, are {weights}.").format(
+            whole=memory_size(state.training, say), weights=memory_size(state.parameters, say)
+        ),
         held.format(
             elements=f"{state.elements:,}", sharded=f"{state.sharded:,}", replicated=f"{state.replicated:,}", expert=f"{state.expert:,}"
-        )
+        ),
     ]
     if found.bubble:
         idle, whole = found.bubble.share

@@ -9,7 +9,7 @@ from weighbridge.auditing.claims import format_number
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents import explain
 from weighbridge.documents.audit import TONES, remark
-from weighbridge.documents.document import Block, Column, Document, Heading, Paragraph, Row, Table
+from weighbridge.documents.document import Block, Column, Document, Heading, Paragraph, Row, Table, notes
 from weighbridge.exercises.marking import Marking
 from weighbridge.exercises.questions import Exercise
 
@@ -76,8 +76,14 @@ def _json_number(number: object) -> object:
     return float(number) if isinstance(number, Fraction) else number
 
 
-def document(exercise: Exercise, marking: Marking | None = None, hints: int = 0, *, solution: bool = False) -> Document:
-    """Lay an exercise out: the question, what it takes, hints; the marking and the solution where there are any."""
+def document(
+    exercise: Exercise, marking: Marking | None = None, hints: int = 0, *, solution: bool = False, invite: bool = False
+) -> Document:
+    """Lay an exercise out: the question, what it takes, hints; the marking and the solution where there are any.
+
+    Args:
+        invite: Say by which command it is answered, as long as it is not.
+    """
     say = translator(exercise.lang)
     blocks: list[Block] = [Paragraph(1, exercise.question), *_given_facts(exercise, say)]
     blocks += [Paragraph(1, say("Hint {number}: {hint}").format(number=at, hint=hint)) for at, hint in enumerate(exercise.hints[:hints], 1)]
@@ -85,6 +91,10 @@ def document(exercise: Exercise, marking: Marking | None = None, hints: int = 0,
         blocks += [Heading(1, "", say("Marking")), *marking_blocks(marking, say)]
     if solution:
         blocks += solution_blocks(exercise, say)
+    if invite and not solution and (marking is None or not marking.correct):
+        command = f"weigh quiz {exercise.model.source} --level {exercise.level} --seed {exercise.seed}"
+        text = say("To answer: {command} --answer N. For a hint: --hints {hints}; for the solution: --solution.")
+        blocks += notes([text.format(command=command, hints=hints + 1)])
     return Document(exercise.title, say(VERDICTS[marking.verdict]) if marking else "", tuple(blocks), exercise.lang)
 
 

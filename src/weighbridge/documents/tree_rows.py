@@ -112,21 +112,24 @@ def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | No
 
 def _join_single(entry: Entry, path: str, around: tuple[Part, ...]) -> tuple[str, Entry, str, tuple[Part, ...]]:
     """Follow single children down, so that ``pooler`` holding only ``dense`` is one row; return where that leads."""
-    name = _name(entry)
+    name = name_of(entry)
     while entry.times == 1 and len(entry.children) == 1 and not entry.lines:
         around = (*around, entry.part)
         (own, entry), *_ = unique_names(entry)
         path = join_path(path, own)
-        name = f"{name}.{_name(entry)}" if name else _name(entry)
+        name = f"{name}.{name_of(entry)}" if name else name_of(entry)
     return name, entry, path, around
 
 
-def _name(entry: Entry) -> str:
+def name_of(entry: Entry) -> str:
+    """Return a part's name with its copies, as in ``print(model)`` where there is one: ``layer × 12``, ``layers × 58 (3-60)``, ``block.0``, ``1-3``."""
     part = entry.part
     if part.repeat is None:
         return part.name if entry.times == 1 else f"{part.name} × {entry.times}"
-    where = f" ({_span(positions(part))})" if part.indices is not None and part.repeat else ""
-    return f"{part.name} × {entry.times}{where}"
+    span = _span(positions(part)) if part.repeat else ""
+    if not part.name or (entry.times == 1 and part.repeat == 1):
+        return f"{part.name}.{span}".strip(".") or f"× {entry.times}"
+    return f"{part.name} × {entry.times}" + (f" ({span})" if part.indices is not None and part.repeat else "")
 
 
 def _span(at: range | tuple[int, ...]) -> str:

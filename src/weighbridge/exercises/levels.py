@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
+SIDE_BY_SIDE = frozenset(("projector", "embedding", "table", "norm", "linear"))
+"""Kinds of sections whose copies nobody would call layers."""
+
 CHOICES = 4
 """How many conventions are offered."""
 
@@ -87,11 +90,9 @@ def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Draf
     layers = [section for section in sections(found.root) if section.path and section.each and _is_repeated(section)]
     if not layers:
         raise _no_exercise("layer", model, Text("no repeated layers"))
-    section = draw.choice(layers)
-    where = f" [{section.where}]" if section.where else ""
-    question = say("How many parameters does one layer of {path} ({title}) have, biases and norms included?").format(
-        path=section.path + where, title=section.title
-    )
+    section = draw.choice([section for section in layers if section.kind not in SIDE_BY_SIDE] or layers)
+    where = section.path if not section.where else say("{path}, layers {places}").format(path=section.path, places=section.where)
+    question = say("How many parameters does one layer ({where}) have, biases and norms included?").format(where=where)
     inside = say(", ").join(part.title for part in section.parts)
     hints = (say("One layer is made of: {parts}.").format(parts=inside), *_formulas(tuple(lines(section)), found.values, say))
     traps = [(section.copies * section.each, say("that is all {copies} layers; one was asked for").format(copies=f"{section.copies:,}"))]

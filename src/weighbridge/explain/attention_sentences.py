@@ -11,6 +11,12 @@ from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Attend
 from weighbridge.explain.scope import Scope, letters_of
 
+WINDOWED = mark("A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.")
+ROTATED = mark("Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.")
+ROTATED_IN_PART = mark(
+    "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters."
+)
+
 
 def attention_title(scope: Scope, usual: str) -> str:
     """Return what attention is called by how its heads share keys and values."""
@@ -78,7 +84,7 @@ def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
     before = evaluate(scope.formula.expression(), scope.values)
     after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
     if as_int(after) > as_int(before):
-        yield mark("The head dimension is set on its own, so more heads mean more parameters.")
+        yield mark("The head dimension is set independently, so more heads mean more parameters.")
 
 
 def _windows(scope: Scope) -> Iterator[str]:
@@ -86,8 +92,7 @@ def _windows(scope: Scope) -> Iterator[str]:
     if found and all(ours.window is not None and ours.windowed is None for ours in found):
         windows = {ours.window for ours in found}
         if len(windows) == 1:
-            text = mark("A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.")
-            yield Text(text, window=f"{as_int(windows.pop()):,}")
+            yield Text(WINDOWED, window=f"{as_int(windows.pop()):,}")
 
 
 def _positions(scope: Scope) -> Iterator[str]:
@@ -97,12 +102,9 @@ def _positions(scope: Scope) -> Iterator[str]:
     widths = {as_int(ours.head_dim) for ours, _ in scope.attends()}
     parts = {_rotated_dimensions(scope, ours, theirs) for ours, theirs in scope.attends()}
     if len(widths) == len(parts) == 1 and (part := parts.pop()) is not None:
-        text = mark(
-            "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters."
-        )
-        yield Text(text, part=f"{part:,}", whole=f"{widths.pop():,}")
+        yield Text(ROTATED_IN_PART, part=f"{part:,}", whole=f"{widths.pop():,}")
     else:
-        yield mark("Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.")
+        yield ROTATED
 
 
 def _rotated_dimensions(scope: Scope, ours: Attend, theirs: Attend) -> int | None:

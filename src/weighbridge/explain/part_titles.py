@@ -140,6 +140,7 @@ _ATTENTION = {
     "kv_b_proj": mark("key and value, expanded"),
 }
 VOCABULARY_HEAD = mark("Vocabulary head")
+WORD_EMBEDDINGS = mark("Word embeddings")
 _MIX = mark("mix with the previous token")
 _SHIFT = {
     **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate", "x_k"), _MIX),
@@ -161,8 +162,8 @@ NAMES: dict[str, dict[str, str]] = {
     "feed_forward": _FEED_FORWARD,
     "experts": {**_FEED_FORWARD, **dict.fromkeys(("router", "gate"), mark("router")), "shared_expert_gate": mark("gate of the shared expert")},
     "embedding": {
-        **dict.fromkeys(("word_embeddings", "embed_tokens", "wte", "shared", "tok_embeddings", "word_embedding", "token_embedding", "embed_in", "tokens_embed"), mark("Word embeddings")),
-        **dict.fromkeys(("position_embeddings", "wpe", "embed_positions", "position_embedding", "embed_position", "positions_embed"), mark("Position embeddings")),
+        **dict.fromkeys(("word_embeddings", "embed_tokens", "wte", "shared", "tok_embeddings", "word_embedding", "token_embedding", "embed_in", "tokens_embed"), WORD_EMBEDDINGS),
+        **dict.fromkeys(("position_embeddings", "wpe", "embed_positions", "position_embedding", "embed_position", "positions_embed", "pos_embed", "pos_embedding"), mark("Position embeddings")),
         **dict.fromkeys(("token_type_embeddings", "token_type_embedding"), mark("Token type embeddings")),
         **dict.fromkeys(("patch_embeddings", "patch_embedding", "patch_embed"), mark("Patch embedding")),
         **dict.fromkeys(("cls_token", "class_embedding"), mark("Class token")),
@@ -188,7 +189,7 @@ NAMES: dict[str, dict[str, str]] = {
         "rg_lru": mark("gated recurrence (RG-LRU)"), **dict.fromkeys(("x_proj", "x_proj_weight"), mark("step Δ (compressed), B and C")), **dict.fromkeys(("dt_proj", "dt_proj_weight"), mark("step Δ, expanded")),
         "dt_norm_weight": mark("norm of the step Δ"), "B_norm_weight": mark("norm of B"), "C_norm_weight": mark("norm of C"),
         **dict.fromkeys(("dt_bias", "dt_proj_bias"), mark("bias of the step Δ")),
-        "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
+        "A_log": mark("decay rates, as logarithms"), "D": mark("skip weights"),
     },
     "pooler": {"probe": mark("Learned query (probe)")},
     "other": {"masked_spec_embed": mark("Vector for masked frames"), "logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits"),
@@ -216,7 +217,7 @@ ANYWHERE: dict[str, str] = {
     **dict.fromkeys(("input_residual", "post_attention_residual", "lambdas"), mark("weights of the residual connection")),
     **dict.fromkeys(("residual_scale", "hidden_states_scale", "input_hidden_states_scale"), mark("scales of the residual stream")),
     **dict.fromkeys(("residual_bias", "hidden_states_bias", "input_hidden_states_bias"), mark("shifts of the residual stream")),
-    **dict.fromkeys(("text_projection", "prompts_visual_projection"), mark("Projection")), "bin_score": mark("score of unmatched points"),
+    **dict.fromkeys(("text_projection", "visual_projection", "audio_projection", "prompts_visual_projection"), mark("Projection")), "bin_score": mark("score of unmatched points"),
     "correct_output_scale": mark("scale of the corrected output"), "gru_rel_pos_const": mark("constant of the gate over relative positions"),
     "log_scale": mark("scales of the flow, as logarithms"), "translate": mark("shifts of the flow"), "reg_scale": _WEIGHTING, "w_g": mark("weights of the global query"),
     "q_weight": mark("query norm"), "k_weight": mark("key norm"), **dict.fromkeys(("activation", "activation_fn"), mark("slope of PReLU")),

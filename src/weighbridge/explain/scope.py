@@ -9,7 +9,7 @@ from weighbridge.core.formula import Symbol, letters
 from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
 from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.tree import Attend, Part, Tensor
-from weighbridge.explain.part_titles import DOWN, LINES, UP, line_title, role_name
+from weighbridge.explain.part_titles import DOWN, LINES, UP, WORD_EMBEDDINGS, line_title, role_name
 from weighbridge.explain.semantic_tree import TOPICS, Leaf, Pair
 
 
@@ -65,6 +65,8 @@ def role_of(leaf: Leaf, topic: str) -> str:
     'down'
     """
     name = role_name(topic, leaf.path)
+    if not name and topic == "embedding" and _is_vocabulary(leaf):
+        return WORD_EMBEDDINGS
     if leaf.path.endswith(".w1") and leaf.around and not any(pair.part.name == "w3" for pair in leaf.around[-1].children()):
         name = UP  # the gate is w1 where w3 goes up; of two maps inwards Qwen's gate is the other one
     if name not in (UP, DOWN) or any(word in piece.split("_") for piece in leaf.path.split(".")[-2:] for word in ("up", "down")):
@@ -74,6 +76,12 @@ def role_of(leaf: Leaf, topic: str) -> str:
         return name
     into, out = found
     return UP if out > into else DOWN if out < into else ""
+
+
+def _is_vocabulary(leaf: Leaf) -> bool:
+    """Tell whether a table called just ``embeddings`` has a row for each token of the vocabulary, by the letter of its rows."""
+    tables = [theirs.shape[0] for ours, theirs in leaf.pair.tensors() if ours.role == "embedding"]
+    return leaf.path.endswith("embeddings") and len(tables) == 1 and isinstance(tables[0], Symbol) and tables[0].word == "vocab"
 
 
 def roles_of(leaf: Leaf, topic: str) -> tuple[str, ...]:

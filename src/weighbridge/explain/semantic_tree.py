@@ -50,8 +50,8 @@ NORMS = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instan
 TRANSPARENT = frozenset({"model", "backbone"})
 HEADS = frozenset({"head", "lm_head", "classifier"})
 HEAD_NAMES = frozenset(
-    """lm_head generator_lm_head classifier pre_classifier qa_outputs score embed_out output_projection seq_relationship vocab_transform
-    vocab_projector""".split()
+    """lm_head generator_lm_head classifier class_labels_classifier pre_classifier qa_outputs score embed_out output_projection
+    seq_relationship vocab_transform vocab_projector""".split()
 )
 """Linear maps that are a head by themselves, known by their names."""
 TOP_HEADS = frozenset(

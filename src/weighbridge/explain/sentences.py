@@ -20,7 +20,7 @@ from weighbridge.explain.attention_sentences import (
     cross_attention_sentences,
     latent_attention_sentences,
 )
-from weighbridge.explain.part_titles import role_name
+from weighbridge.explain.part_titles import WORD_EMBEDDINGS, role_name
 from weighbridge.explain.scope import Scope, role_of
 from weighbridge.explain.semantic_tree import NORMS, Leaf
 
@@ -138,9 +138,9 @@ def _norm(scope: Scope) -> Iterator[str]:
 def _embedding(scope: Scope) -> Iterator[str]:
     tables = [leaf for leaf in scope.leaves if leaf.pair.part.kind == "embedding"]
     if tables and scope.kinds() - NORMS == {"embedding"}:
-        several, roles = len(tables) > 1, {role_name("embedding", leaf.path) for leaf in tables}
-        tokens = role_name("embedding", tables[0].path) == "Word embeddings"
-        if several and "Word embeddings" in roles and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
+        several, roles = len(tables) > 1, {role_of(leaf, "embedding") for leaf in tables}
+        tokens = role_of(tables[0], "embedding") == WORD_EMBEDDINGS
+        if several and WORD_EMBEDDINGS in roles and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
             if "Page-layout embeddings" in roles:  # a word's box has two edges in each direction
                 yield mark("Lookup tables: each position takes rows from each, and the rows are added.")
             else:

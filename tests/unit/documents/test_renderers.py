@@ -121,7 +121,11 @@ def test_entries_of_a_table_that_does_not_fit_share_lines_where_they_are_short()
     columns = (Column("what makes it fit"), Column("bytes", "integer"), Column("fits"), Column("largest batch", "integer"), Column(""))
     rows = (Row(("weights in 16 bits", 1_334_666_752, "yes", 9_207, "")), Row(("weights in 8 bits", 1_245_537_280, "yes", 9_240, "")))
     shown = render(Document("", "", (Table(columns, rows),)), "text", width=40).splitlines()
-    assert shown[:3] == ["weights in 16 bits", "  bytes: 1,334,666,752 · fits: yes", "  largest batch: 9,207"]
+    assert shown[:3] == [
+        "what makes it fit                  bytes",
+        "weights in 16 bits         1,334,666,752",
+        "  fits: yes · largest batch: 9,207",
+    ]
 
 
 def test_a_product_and_a_shape_stay_whole_in_a_narrow_table() -> None:
@@ -143,7 +147,10 @@ def test_a_table_of_one_row_is_not_set_as_a_column_of_a_newspaper() -> None:
     said = "what from_pretrained gives: tied tensors that the file holds twice with different values are untied"
     table = Table((Column("count"), Column("value", "integer"), Column("definition")), (Row(("as loaded", 671_067_242_584, said)),))
     shown = render(Document("", "", (table,)), "text", width=60).splitlines()
-    assert shown[:3] == ["as loaded", "  value: 671,067,242,584", "  definition: what from_pretrained gives: tied tensors"]
+    assert shown[1:3] == [
+        "as loaded                                    671,067,242,584",
+        "  definition: what from_pretrained gives: tied tensors",
+    ]
 
 
 def test_a_title_is_broken_between_its_phrases() -> None:

@@ -22,7 +22,7 @@ RMS = f"{LLAMAS} t5-small deepseek-v3 mamba-130m"
 MODELS = f"{PLAIN_HEADS} {RMS} falcon-7b resnet-50".split()
 OF_SECTIONS = {
     "the rows are added": f"{BERTS} gpt2 whisper-base clip-vit-base-patch32",
-    "each token takes its row": f"{LLAMAS} t5-small deepseek-v3 falcon-7b",
+    "each token takes its row": f"{LLAMAS} t5-small deepseek-v3 falcon-7b mamba-130m",
     "one convolution maps each patch to a vector": "vit-base-patch16-224 clip-vit-base-patch32",
     "mixed by learned kernels": "resnet-50 whisper-base",
     "any number of heads that divides it gives the same count": PLAIN_HEADS,

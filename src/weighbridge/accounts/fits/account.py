@@ -219,9 +219,13 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
     elif stated is not None and purpose == "training":
         yield Text("The published file is quantized ({method}); its weights are unpacked to be trained.", method=stated.method)
     if purpose == "serving":
-        yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
         if not keeps_cache(model):
+            yield mark("Activations and kernel workspaces have to fit into what is reserved for the engine.")
             yield mark("This model keeps no cache: what batch and length cost is activations, which are not counted here.")
+            return
+        yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
+        if any(way.seq for way in ways) and longest_context(model) == MOST << 6:
+            yield mark("The config states no number of positions: the longest context is what memory allows.")
         return
     if not any(term.whole for way in ways for term in way.terms if term.what == ACTIVATIONS):
         yield mark("The activations of this model are not described, and are left out.")

@@ -10,7 +10,7 @@ from weighbridge.accounts.memory.quantization import published_bits
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,11 +49,11 @@ def roofline_bounds(model: ModelValue, device: Accelerator, batch: int, seq: int
     least = least_arithmetic(model, batch, seq, purpose)
     if peak and least:
         what = {
-            "serving": mark("reading the prompt: its products with weights"),
-            "training": mark("a step of training: its products with weights"),
-            "lora": mark("a step of an adapter's training: its products with weights"),
+            "serving": mark("prompt: its products with weights in {bits} bits"),
+            "training": mark("training step: its products with weights in {bits} bits"),
+            "lora": mark("adapter's training step: its products with weights in {bits} bits"),
         }[purpose]
-        yield Bound(what, least * 10**6 // peak, f"{least:,} FLOPs / {peak:,}/s")
+        yield Bound(Text(what, bits=bits), least * 10**6 // peak, f"{least:,} FLOPs / {peak:,}/s")
     if purpose != "serving" or not keeps_cache(model):
         return
     read = read_for_a_token(model) * bits // 8
@@ -62,7 +62,7 @@ def roofline_bounds(model: ModelValue, device: Accelerator, batch: int, seq: int
     except UsageError:
         return
     yield Bound(
-        mark("each further token, its weights and cache read once"),
+        Text("each further token: weights in {bits} bits and the cache, read once", bits=bits),
         read * 10**6 // device.bandwidth,
         f"{read:,} bytes / {device.bandwidth:,}/s",
     )

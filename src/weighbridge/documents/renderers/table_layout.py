@@ -110,6 +110,8 @@ def _outline(table: Table, columns: list[Column], grid: list[list[str]], width: 
     figures = [at for at, column in enumerate(columns) if at and column.kind in FLUSH_RIGHT]
     others = [at for at, column in enumerate(columns) if at and column.kind not in (*FLUSH_RIGHT, "bar")]
     head = [[column.title for column in columns]] if table.headed else []
+    for cells in head:
+        cells[0] = _SEPARATOR.join(filter(None, (cells[at] for at in (0, *others))))
     sizes = [_least_width([*head, *grid], at, columns[at], 0) for at in figures]
     room = width - sum(sizes) - 2 * len(sizes)
     if room < LEAST or columns[0].kind in FLUSH_RIGHT:
@@ -126,15 +128,26 @@ def _outline(table: Table, columns: list[Column], grid: list[list[str]], width: 
 
 
 def _records(table: Table, columns: list[Column], grid: list[list[str]], width: int) -> Iterator[Line]:
-    """Set a table that no squeezing fits as one entry after another: the first cell, and below it the others with their titles."""
+    """Set a table that no squeezing fits as one entry after another: the first cell and its figures, and below them the others with their titles."""
+    beside = _find_figures_beside(table, columns, grid, width)
+    shown = [columns[at] for at in (0, *beside)]
+    sizes = [_least_width([[column.title for column in columns], *grid], at, columns[at], 0) for at in beside]
+    sizes = [width - sum(sizes) - 2 * len(sizes), *sizes]
+    if beside:
+        yield from _row([column.title for column in shown], shown, sizes, Row(()), "quiet")
     for row, cells in zip(table.rows, grid, strict=True):
         inset = " " * (len(cells[0]) - len(cells[0].lstrip()))
         first = _with_title(columns[0], cells[0]) if table.headed and columns[0].kind in FLUSH_RIGHT else cells[0]
-        yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in break_cell(first, width))
+        if beside:
+            yield from _row([cells[at] for at in (0, *beside)], shown, sizes, row, _style(row, columns[0].kind) or "strong")
+        else:
+            yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in break_cell(first, width))
         room = max(width - len(inset) - 4, 1)
         style = _style(row, "text")
         short: list[str] = []
-        for column, cell in zip(columns[1:], cells[1:], strict=True):
+        for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
+            if not at or at in beside:
+                continue
             text = _with_title(column, cell.strip()) if table.headed else cell.strip()
             if not cell.strip() or column.kind == "bar":
                 continue
@@ -149,6 +162,23 @@ def _records(table: Table, columns: list[Column], grid: list[list[str]], width: 
                 yield from ([Span(f"{inset}  {'  ' * (number > 0)}{line}", style)] for number, line in enumerate(break_cell(text, room)))
         if short:
             yield [Span(f"{inset}  {_SEPARATOR.join(short)}", style)]
+
+
+def _find_figures_beside(table: Table, columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
+    """Return the columns of figures that stand beside the names of entries: the first ones, as many as leave the names room."""
+    if not table.headed or columns[0].kind in FLUSH_RIGHT:
+        return []
+    figures = [at for at, column in enumerate(columns) if at and column.kind in FLUSH_RIGHT]
+    head = [column.title for column in columns]
+    widest = _widest_columns([row[0] for row in grid])
+    room = width - (widest if widest <= min(width // 2, 24) else max(width // 3, LEAST))  # short names stay whole
+    found: list[int] = []
+    for at in figures:
+        room -= _least_width([head, *grid], at, columns[at], 0) + 2
+        if room < 0:
+            break
+        found.append(at)
+    return found
 
 
 def _with_title(column: Column, cell: str) -> str:
@@ -215,9 +245,9 @@ def _least_width(grid: list[list[str]], at: int, column: Column, size: int) -> i
 
 
 def _least_title(title: str) -> int:
-    """Return how narrow a title can stand: in Chinese, which breaks anywhere, up to four characters on a line, longer ones on two lines."""
+    """Return how narrow a title can stand: in Chinese, which breaks anywhere, up to five characters on a line, longer ones on two lines."""
     whole = measure(title)
-    least = 0 if title.isascii() else whole if whole <= 8 else -(-whole // 4) * 2
+    least = 0 if title.isascii() else whole if whole <= 10 else -(-whole // 4) * 2
     return max(least, _widest_piece([[title]], 0, seams=False))
 
 
