@@ -70,6 +70,11 @@ PLAIN_COST = 1
 PUBLISHED_FAR = Fraction(1, 10)
 """How far from the model's count a published figure may be and still be one of it: ``110M`` of bert-base-chinese
 (102,267,648) is within, ``110M`` of the multilingual model (177,853,440), copied from its sister, is not."""
+ROUGH_FAR = Fraction(1, 4)
+"""How far from the model's count another class's, or a figure that is cut off, may be where one digit is all that is shown: ``1B`` of T5-3B's encoder
+(1.24) is not the model's, ``2B`` of its 2.85 is no cut."""
+CUT_FAR = Fraction(1, 10)
+"""And a figure that ends in one zero: ``110M`` of GPT's 117 is cut, ``30B`` of DeepSeek-V3's 37.6 active is not."""
 MOST_LABELS = 1000
 """Labels that a classification head may have: ImageNet's."""
 HEDGED = Fraction(1, 20)

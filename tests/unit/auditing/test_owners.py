@@ -63,3 +63,16 @@ def test_a_count_of_something_else_is_none_of_the_model(other: str) -> None:
 def test_a_name_that_looks_like_a_product_is_no_equation() -> None:
     assert not audit("总的来说，Mixtral 8x7B 的参数量≈46.7B").wrong
     assert audit("8 × 7B ≈ 46.7B").wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("BERT base 12层 768隐藏单元 12个head 共{}", ("110M", "210M")),
+        ("GPT-3 模型规模达到{}参数，涌现出上下文学习能力", ("1750亿", "1250亿")),
+        ("DeepSeek-V3 有671B参数（{}激活）", ("37B", "30B")),
+    ],
+)
+def test_a_count_without_the_word_for_it_is_the_models(text: str, right: tuple[str, str]) -> None:
+    assert not audit(text.format(right[0])).wrong
+    assert audit(text.format(right[1])).wrong

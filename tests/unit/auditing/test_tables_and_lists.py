@@ -196,3 +196,20 @@ def test_one_wrong_number_of_a_list_is_found_where_it_stands(text: str, wrong: l
 )
 def test_a_number_that_is_another_models_or_none_is_no_alarm(text: str) -> None:
     assert not audit(text).wrong
+
+
+_ROWS = "| 层 | 计算 | 参数量 |\n|---|---|---|\n| Q | {} | {} |\n| K | {} | {} |\n| FFN | `{}` | {} |\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "wrong"),
+    [
+        (("768×768+768", "590,592", "768*768+768", "0.59M", "768×3072+3072", "2,362,368"), []),
+        (("768×768+768", "590,592", "768*768+768", "0.59M", "768×3072+3072", "2,362,868"), [2362868]),
+        (("768×768+768", "590,592", "768*768+768", "0.59M", "768×3072+3072", "3,462,368"), [3462368]),
+        (("30522×768", "23,440,896", "512×768", "393,216", "768×3072", "2,362,368"), []),  # a shape, and its biases
+        (("16×16", "12", "14×14", "24", "16×16", "32"), []),
+    ],
+)
+def test_a_row_with_a_computation_and_its_result_is_held(cells: tuple[str, ...], wrong: list[int]) -> None:
+    assert [claim.value for claim in audit(_ROWS.format(*cells)).wrong] == wrong

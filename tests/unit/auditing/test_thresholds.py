@@ -45,6 +45,11 @@ def test_active_is_not_total() -> None:
     assert verdict("47B", "deepseek-v3", "active") is None
 
 
+def test_a_figure_is_cut_off_by_no_more_than_a_tenth_or_a_quarter_of_its_one_digit() -> None:
+    assert (verdict("110M", "openai-gpt"), verdict("30B", "deepseek-v3", "active")) == ("note", None)
+    assert (verdict("3B", "t5-3b"), verdict("2B", "t5-3b")) == ("rounded", None)
+
+
 @pytest.mark.parametrize(
     ("written", "right", "expected"),
     [("28331552", "28311552", True), ("132", "123", True), ("321", "123", False), ("12345", "1234", True), ("2001", "1000", False)],

@@ -61,6 +61,11 @@ def check(scene: Scene) -> EquationClaims:
     return EquationClaims(tuple(claim for one in found for claim, _ in one), slips, results)
 
 
+def claims_of(scene: Scene, chain: Chain) -> list[Claim]:
+    """Judge one equation by itself."""
+    return [claim for claim, _ in _ChainJudge(scene, chain).claims({})]
+
+
 _Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
 
 

@@ -19,7 +19,7 @@ from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, value_bounds
-from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUNDED_DIGITS
+from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUGH_FAR, ROUNDED_DIGITS
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -77,12 +77,19 @@ def _settle(figure: _Figure, models: tuple[ModelValue, ...], what: str, *, hedge
 
 
 def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
-    """The count itself, of the model's class and of the others of its family."""
+    """The count itself, of the model's class and of the others of its family; one digit is near some class's by chance."""
+    rough = (token.unit or token.places) and significant_digits(token) < _ROUGH_DIGITS
+    own = own_count(model, what) or 0
     for index, (name, count) in enumerate(list_named_counts(model, what)):
+        if rough and abs(count - own) * ROUGH_FAR.denominator > ROUGH_FAR.numerator * own:
+            continue  # ``1B`` of an encoder, where the model has 2.85B
         found = fit(token, count, loose=hedged)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             verdict = "convention" if found.verdict == "exact" and index else found.verdict
             yield Judgement(verdict, Fraction(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
+
+
+_ROUGH_DIGITS = 2
 
 
 def _is_bytes(found: Fit) -> bool:

@@ -144,7 +144,11 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         subject, before = subject._replace(firm=True), said  # whatever stands before the description is not about the count
     elif not subject.firm and _OWNED.search(before) and _is_the_only_one(scene, token, subject) and not example:
         subject = subject._replace(firm=True)
-    counted = counted or (labelled and _OF_A_TOTAL.search(before) is not None)
+    counted = (
+        counted
+        or (labelled and _OF_A_TOTAL.search(before) is not None)
+        or (_ends_sizes(text, token) and _IN_ALL.search(before) is not None)
+    )
     what = "total"
     if re.match(r"\W{0,2}(?:(?:in )?total\b|个?总参数|的总参数)", after, re.IGNORECASE) or _OUT_OF.search(before):
         pass  # ``12.9B active per token out of 46.7B total``
@@ -192,8 +196,12 @@ def _ends_sizes(text: str, token: Token) -> bool:
 
 
 _LAST_ITEM = pattern(r"\s?(?:$|[。；;)）]|\.(?!\d))")
-_ITEM_BEFORE = pattern(r"[^\s,，、]{0,12}[,，、]\s?(?:(?:and|共|总共|约|大约|about|around|roughly|[~≈])\s?)*$", re.IGNORECASE)
+_ITEM_BEFORE = pattern(
+    r"[^\s,，、]{0,12}(?:[,，、]|\s(?=共|总共|一共))\s?(?:(?:and|共|总共|一共|约|大约|about|around|roughly|[~≈])\s?)*$", re.IGNORECASE
+)
 _ITEM_REACH = 32
+_IN_ALL = pattern(r"(?:[共总]共?|一共)(?:约|大约)?\s?$")
+"""Before the count of a model whose sizes it ends: ``12 层 768 隐藏单元 12 个 head 共 110M``."""
 _OWNED = pattern(
     r"(?:(?:^|[,，。]|模型)\s*(?:拥有|具有|共有)|(?:总?参数量|总参数)(?:约?为|是|达到?)|\b(?:the|this) model (?:has|contains|comprises))"
     r"\s*(?:约|大约|about |around |a total of )?[*_ ]*$",
