@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -73,34 +73,67 @@ def _sum(sums: _Sums, places: tuple[str, ...], *, biases: bool = True, every: bo
     return _Sum(sum(one.number for one in found), tuple(cell for one in found for cell in one.cells), every)
 
 
-def list_components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tuple[str, list[ComponentCount]]]:
-    """Yield each component's name with what it holds, once for each convention."""
-    layers = max((cell.copies for cell in cells), default=1)
-    sums, norms = _sums_of(cells), tuple(cell for cell in cells if cell.place == "layer_norm")
-    half = _sums_of(norms[: len(norms) // 2])
-    for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm"):
-        yield name, _plain_counts(sums, (name,))
-    yield "tables", _plain_counts(sums, _TABLES)
-    yield (
-        "embeddings",
-        [*_plain_counts(sums, (*_TABLES, "embedding_norm")), _component_count(_sum(sums, _TABLES), because(mark("without its norm")))],
-    )
-    for name, places in (
-        ("query", ("query",)),
-        ("key", ("key",)),
-        ("value", ("value",)),
-        ("out", ("out",)),
-        ("qkv", ("query", "key", "value")),
-    ):
-        yield name, _scopes(sums, places, layers)
-    for name, places in (("up", ("up",)), ("down", ("down",)), ("gate", ("gate",))):
-        yield name, _scopes(sums, places, layers)
-    yield "ffn", [*_scopes(sums, FEED, layers), *_with_norm(sums, half, FEED, layers)]
-    yield "attention", list(_attention(sums, half, layers, values))
-    yield "norm", list(_norms(cells, norms, layers))
-    layer = list(_layer(cells, layers))
-    yield "layer", layer
-    yield "encoder", [h for h in layer if h.number >= _sum(sums, ("up",), every=True).number]
+class Components(Mapping[str, Sequence[ComponentCount]]):
+    """What each component of a model holds, once for each convention, exact ones first; worked out for those that are asked for."""
+
+    def __init__(self, cells: tuple[Cell, ...], values: dict[str, int]) -> None:
+        self._cells, self._values, self._sums = cells, values, _sums_of(cells)
+        self._layers = max((cell.copies for cell in cells), default=1)
+        self._norms = tuple(cell for cell in cells if cell.place == "layer_norm")
+        self._known: dict[str, Sequence[ComponentCount]] = {}
+
+    def __getitem__(self, name: str) -> Sequence[ComponentCount]:
+        if name not in self._known:
+            self._known[name] = keep_distinct(self._list(name))
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMPONENTS)
+
+    def __len__(self) -> int:
+        return len(_COMPONENTS)
+
+    def _list(self, name: str) -> list[ComponentCount]:
+        sums, layers = self._sums, self._layers
+        if name in _SCOPED:
+            return _scopes(sums, _SCOPED[name], layers)
+        if name == "ffn":
+            return [*_scopes(sums, FEED, layers), *_with_norm(sums, _sums_of(self._norms[: len(self._norms) // 2]), FEED, layers)]
+        if name == "attention":
+            return list(_attention(sums, _sums_of(self._norms[: len(self._norms) // 2]), layers, self._values))
+        if name == "norm":
+            return list(_norms(self._cells, self._norms, layers))
+        if name == "layer":
+            return list(_layer(self._cells, layers))
+        if name == "encoder":
+            return [h for h in _layer(self._cells, layers) if h.number >= _sum(sums, ("up",), every=True).number]
+        if name == "embeddings":
+            return [
+                *_plain_counts(sums, (*_TABLES, "embedding_norm")),
+                _component_count(_sum(sums, _TABLES), because(mark("without its norm"))),
+            ]
+        return _plain_counts(sums, _PLAIN[name])
+
+
+_PLAIN = {name: (name,) for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm")} | {"tables": _TABLES}
+_SCOPED = {name: (name,) for name in ("query", "key", "value", "out", "up", "down", "gate")} | {"qkv": ("query", "key", "value")}
+_COMPONENTS = (
+    *_PLAIN,
+    "embeddings",
+    "query",
+    "key",
+    "value",
+    "out",
+    "qkv",
+    "up",
+    "down",
+    "gate",
+    "ffn",
+    "attention",
+    "norm",
+    "layer",
+    "encoder",
+)
 
 
 def _plain_counts(sums: _Sums, places: tuple[str, ...]) -> list[ComponentCount]:
@@ -178,7 +211,7 @@ def _component_count(found: _Sum, convention: Reason = (), *, exact: bool | None
     return ComponentCount(Fraction(found.number), found.formula, convention, not convention if exact is None else exact)
 
 
-def keep_distinct(found: list[ComponentCount]) -> list[ComponentCount]:
+def keep_distinct(found: Iterable[ComponentCount]) -> list[ComponentCount]:
     """Keep the first convention for each number; exact ones come first."""
     kept: dict[Fraction, ComponentCount] = {}
     for holding in sorted(found, key=lambda h: (not h.exact, len(h.convention))):

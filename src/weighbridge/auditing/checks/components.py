@@ -49,9 +49,11 @@ def check(
     for offer in found:
         if offer.first.line in printed:
             continue
+        if offer.subject is None or offer.first.line in tabled:
+            continue
         context = scene.context(offer.first.line, offer.first.start)
         own = held.get(context) if context is not None else None
-        if own is None or offer.subject is None or offer.first.line in tabled:
+        if own is None:
             continue
         if offer.subject == "total" and not offer.computed and offer.number not in checked.slips:
             continue  # a count that is only said: totals.py
@@ -69,7 +71,7 @@ def check(
 def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: EquationClaims) -> Claim | None:
     name = offer.subject
     assert name is not None
-    choices = own.components.get(name, [])
+    choices = own.components.get(name, ())
     if not choices:
         return None
     if offer.number in checked.slips and not offer.computed:

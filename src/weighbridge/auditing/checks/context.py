@@ -10,6 +10,7 @@ from itertools import accumulate, takewhile
 from weighbridge.auditing.checks.family_members import by_counts, by_sizes, is_about_another, majority_sizes, resolve_families
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.on_demand import OnDemand
 from weighbridge.auditing.checks.own_counts import is_whole, preset_model
 from weighbridge.auditing.checks.scene import Scene, index_stated, words_of
 from weighbridge.auditing.checks.sentence_subjects import is_background
@@ -59,15 +60,17 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         letters = {letter: value for letter, value in letters.items() if letter not in odd}
     named = by_sizes(resolve_families(lines, named, main), sizes)
     contexts = bound(lines, named, main.name if main is not None else None)
-    models = _models(contexts, named)
+    names = {name for name in contexts if name} | {m.name for mentions in named.values() for m in mentions if m.name}
+    models = OnDemand(names, preset_model)
     if weighed is not None:
-        models[""] = weighed
+        models.know("", weighed)
     equations = [chain for statement in spoken for chain in chains(statement) if not _begins_with_name(chain, named)]
     chained: dict[int, list[Chain]] = {}
     for chain in equations:
         chained.setdefault(id(chain.tokens), []).append(chain)
-    amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
-    amounts[""] = {**amounts.get("", _with_letters(majority_sizes(sizes), meant)), **letters}
+    own = words_of(weighed) if weighed is not None else majority_sizes(sizes)
+    amounts = OnDemand(names, lambda name: _with_letters(words_of(models[name]), meant) if name in models else None)
+    amounts.know("", {**_with_letters(own, meant), **letters})
     alternates: dict[str, frozenset[str]] = {}
     for mention in (m for found in named.values() for m in found if m.kind == MODEL and m.name):
         alternates[str(mention.name)] = alternates.get(str(mention.name), frozenset()) | set(mention.names)
@@ -193,16 +196,6 @@ def _is_total(token: Token) -> bool:
 
 
 _TOTAL = pattern(r"\d (?:parameters\b(?! more)|个参数)|\btotal\b|总参数|总计", re.IGNORECASE)
-
-
-def _models(contexts: Sequence[str | None], named: Mapping[int, Sequence[Mention]]) -> dict[str, ModelValue]:
-    """Load the models that a text names."""
-    models: dict[str, ModelValue] = {}
-    for name in {name for name in contexts if name} | {m.name for mentions in named.values() for m in mentions if m.name}:
-        found = preset_model(name)
-        if found is not None:
-            models[name] = found
-    return models
 
 
 def notation(laid: Sequence[Table]) -> dict[str, int]:

@@ -7,53 +7,73 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from weighbridge.accounts.parameters import tally_of, unique_of
-from weighbridge.auditing.checks.component_counts import ComponentCount, keep_distinct, list_components
+from weighbridge.auditing.checks.component_counts import ComponentCount, Components
 from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell, list_cells
 from weighbridge.auditing.claims import OmittedCount
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.polynomials import Polynomial
 from weighbridge.explain.semantic_tree import leaves_of, pair
 from weighbridge.load import load
 
 if TYPE_CHECKING:
+    from weighbridge.accounts.parameters import Tally
     from weighbridge.value import ModelValue
 
 
-class _Components(NamedTuple):
-    """A model's components and the counts of its classes.
+class ReferenceCounts:
+    """What texts speak of in a model, each taken out of it when it is first asked for; each is itself, and equal to no other.
 
     Attributes:
-        cells: Its tensors, by component.
-        components: What each component holds, in every convention.
-        class_name, reference: The class that is held against the text, and its count.
-        omissions: What may be left out of the whole, by how much that is; :func:`find_omissions` lists it once.
-        simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
-        recognized: Formulas that were found to be a component's before, in which convention.
-        active: The parameters that work on one token.
-        numbers: What all components hold, in every convention.
-        tensors: The elements of each tensor.
         model: The model.
+        class_name: The class that is held against the text.
+        omissions: What may be left out of the whole, by how much that is; :func:`find_omissions` lists it once.
+        recognized: Formulas that were found to be a component's before, in which convention.
     """
 
-    cells: tuple[Cell, ...]
-    components: dict[str, list[ComponentCount]]
-    class_name: str
-    reference: int
-    omissions: dict[int, tuple[OmittedCount, ...]]
-    simple: bool
-    recognized: dict[tuple[str, Polynomial], ComponentCount | None]
-    active: int
-    numbers: frozenset[Fraction]
-    tensors: frozenset[int]
-    model: ModelValue
+    def __init__(self, model: ModelValue) -> None:
+        self.model, self.class_name = model, model.class_name or model.kind
+        self.omissions: dict[int, tuple[OmittedCount, ...]] = {}
+        self.recognized: dict[tuple[str, Polynomial], ComponentCount | None] = {}
 
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Its tensors, by component."""
+        return tuple(list_cells(leaves_of(self.model)))
 
-class ReferenceCounts(_Components):
-    """What texts speak of in a model; each is itself, and equal to no other."""
+    @cached_property
+    def components(self) -> Components:
+        """What each component holds, in every convention."""
+        return Components(self.cells, pair(self.model)[2])
 
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    @property
+    def reference(self) -> int:
+        """The count of its class."""
+        return int(self._tally.unique)  # type: ignore[arg-type]
+
+    @property
+    def active(self) -> int:
+        """The parameters that work on one token."""
+        return int(self._tally.active)  # type: ignore[arg-type]
+
+    @cached_property
+    def _tally(self) -> Tally:
+        return tally_of(self.model)
+
+    @cached_property
+    def simple(self) -> bool:
+        """Whether its layers are one stack of attention and feed-forward, so that each component is one thing."""
+        return _is_simple(self.cells)
+
+    @cached_property
+    def numbers(self) -> frozenset[Fraction]:
+        """What all components hold, in every convention."""
+        return frozenset(one.number for found in self.components.values() for one in found)
+
+    @cached_property
+    def tensors(self) -> frozenset[int]:
+        """The elements of each tensor."""
+        return frozenset(cell.number for cell in self.cells)
 
     @cached_property
     def classes(self) -> dict[str, int]:
@@ -69,15 +89,7 @@ def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     >>> [h.number for h in reference_counts_of(model("bert-base-uncased")).components["pooler"]]
     [Fraction(590592, 1), Fraction(589824, 1)]
     """
-    values = pair(model)[2]
-    cells = tuple(list_cells(leaves_of(model)))
-    components = {name: keep_distinct(found) for name, found in list_components(cells, values)}
-    tally = tally_of(model)
-    reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
-    name = model.class_name or model.kind
-    numbers = frozenset(one.number for found in components.values() for one in found)
-    tensors = frozenset(cell.number for cell in cells)
-    return ReferenceCounts(cells, components, name, reference, {}, _is_simple(cells), {}, active, numbers, tensors, model)
+    return ReferenceCounts(model)
 
 
 def component_numbers(model: ModelValue) -> frozenset[Fraction]:
@@ -93,7 +105,7 @@ def component_numbers(model: ModelValue) -> frozenset[Fraction]:
 class ReferenceTable(Mapping[str, ReferenceCounts]):
     """The models of a text, by context, each taken apart when it is first asked for: most of a long text's are only named."""
 
-    def __init__(self, models: Mapping[str, ModelValue]) -> None:
+    def __init__(self, models: Mapping[str | None, ModelValue]) -> None:
         self._models = models
         self._known: dict[str, ReferenceCounts] = {}
 
@@ -106,7 +118,7 @@ class ReferenceTable(Mapping[str, ReferenceCounts]):
         return context in self._models
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
+        return (context for context in self._models if context is not None)
 
     def __len__(self) -> int:
         return len(self._models)

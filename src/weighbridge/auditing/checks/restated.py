@@ -64,11 +64,19 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
                 continue
             context = scene.context(token.line, token.start)
             factor = any(other.text == "*" for other in statement[max(0, index - 1) : index + 2])  # ``4096 × 14336``, and no norm's 4,096
-            part = parts(context).find(token) if context in held and not factor else None
-            found = computed.find(token) or part
-            near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
-            if found and (token.value in computed.reasons or speaks_of_parameters(near) or find_components(near.lower())):
+            found = computed.find(token)
+            if found is None and (factor or context is None or not _counts_something(line.text, token)):
+                continue
+            if found is None and context in held:
+                found = parts(context).find(token)
+            if found and (token.value in computed.reasons or _counts_something(line.text, token)):
                 yield _claim(scene, token, *found)
+
+
+def _counts_something(text: str, token: Token) -> bool:
+    """Tell whether the words about a number speak of parameters, or of a component."""
+    near = text[max(0, token.start - _NEAR) : token.end + _NEAR]
+    return speaks_of_parameters(near) or bool(find_components(near.lower()))
 
 
 _NEAR = 60

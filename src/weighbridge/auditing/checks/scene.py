@@ -88,7 +88,7 @@ class Scene(NamedTuple):
     mentions: Mapping[int, Sequence[Mention]]
     contexts: Sequence[str | None]
     main: AssumedModel | None
-    models: Mapping[str, ModelValue]
+    models: Mapping[str | None, ModelValue]
     sizes: Mapping[str | None, dict[str, int]]
     letters: Mapping[str, int]
     alternates: Mapping[str, frozenset[str]]

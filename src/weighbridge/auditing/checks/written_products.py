@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -36,11 +37,16 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], offered: Sequence[O
     yield from _called_layers(scene)
     written = [one for one in offered if one.computed and one.figure is None and one.first.line == one.last.line and len(one.tokens) > 1]
     right: dict[str, set[Fraction]] = {}
+    placed: list[tuple[Offer, str]] = []
     odd: list[tuple[Offer, str]] = []
     for one in written:
         context = scene.context(one.first.line, one.first.start)
-        if context is None or context not in held:
-            continue
+        if context is not None:
+            placed.append((one, context))
+    known = Counter(context for context, _ in {(context, one.number) for one, context in placed})
+    for one, context in placed:
+        if known[context] <= AGREED_PARTS or context not in held:
+            continue  # too few to settle that the model is meant
         if one.number in held[context].numbers:
             right.setdefault(context, set()).add(one.number)
         elif firm or context:
