@@ -70,7 +70,7 @@ PLAIN_COST = 1
 PUBLISHED_FAR = Fraction(1, 10)
 """How far from the model's count a published figure may be and still be one of it: ``110M`` of bert-base-chinese
 (102,267,648) is within, ``110M`` of the multilingual model (177,853,440), copied from its sister, is not."""
-ROUGH_FAR = Fraction(1, 4)
+ROUGH_FAR = Fraction(6, 25)
 """How far from the model's count another class's, or a figure that is cut off, may be where one digit is all that is shown: ``1B`` of T5-3B's encoder
 (1.24) is not the model's, ``2B`` of its 2.85 is no cut."""
 CUT_FAR = Fraction(1, 10)

@@ -45,9 +45,10 @@ def test_active_is_not_total() -> None:
     assert verdict("47B", "deepseek-v3", "active") is None
 
 
-def test_a_figure_is_cut_off_by_no_more_than_a_tenth_or_a_quarter_of_its_one_digit() -> None:
-    assert (verdict("110M", "openai-gpt"), verdict("30B", "deepseek-v3", "active")) == ("note", None)
-    assert (verdict("3B", "t5-3b"), verdict("2B", "t5-3b")) == ("rounded", None)
+def test_a_figure_is_cut_off_by_no_more_than_a_tenth_or_about_a_quarter_of_its_one_digit() -> None:
+    assert (verdict("30B", "deepseek-v3", "active"), verdict("36B", "deepseek-v3", "active")) == (None, "rounded")
+    row = "| model | params |\n|---|---|\n| {} | {} |"
+    assert [audit(row.format(*cells)).claims[0].verdict for cells in (("T5-3B", "2B"), ("Phi-3-mini", "3B"))] == ["unsettled", "note"]
 
 
 @pytest.mark.parametrize(

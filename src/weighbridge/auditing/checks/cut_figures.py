@@ -8,7 +8,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.own_counts import list_named_counts
 from weighbridge.auditing.claims import Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import scales
+from weighbridge.auditing.text.rounding import scales, significant_digits
 from weighbridge.auditing.thresholds import CUT_FAR, HEDGED, PUBLISHED_FAR, ROUGH_FAR
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
@@ -30,17 +30,17 @@ def cut_or_rounded_up(token: Token, model: ModelValue, what: str, hedged: bool) 
     if token.value is None or not (token.unit or token.places or hedged):
         return
     shown = [_shown(token, scale) for scale in scales(token)]
-    named = list_named_counts(model, what)
+    named, rough = list_named_counts(model, what), significant_digits(token) == 1
     for index, (name, count) in enumerate(named):
         for one in shown:
-            if index and one.digit and abs(count - named[0][1]) * ROUGH_FAR.denominator > ROUGH_FAR.numerator * named[0][1]:
+            if index and rough and abs(count - named[0][1]) * ROUGH_FAR.denominator > ROUGH_FAR.numerator * named[0][1]:
                 continue  # one digit is near some class's by chance
             below = count * one.part - one.number  # how far the count lies above what is said, over the one denominator
             apart = abs(below)
             if not hedged and apart > one.reach:
                 continue  # most are far
             near = below >= 0 or index == 0  # another class is not rounded up
-            near = near and not (one.digit and apart * ROUGH_FAR.denominator > ROUGH_FAR.numerator * count * one.part)
+            near = near and not (rough and apart * ROUGH_FAR.denominator > ROUGH_FAR.numerator * count * one.part)
             if near and apart * 10**token.places < one.unit and (token.unit or token.places):
                 reason = because(mark("truncated, not rounded")) if below > 0 else because(mark("rounded up"))
                 yield Judgement("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
