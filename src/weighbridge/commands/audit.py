@@ -126,4 +126,8 @@ def _read(name: str) -> bytes:
     try:
         return read_whole(name)
     except OSError as error:
+        from weighbridge.presets import preset_like
+
+        if preset_like(name) is not None:
+            raise ReadError(Text("no such file; a model is named by an option: --model {name}", name=name), path=name) from None
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=name) from None

@@ -51,8 +51,12 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
                 if text is None or (not separator and text in flags):
                     raise UsageError(_expected_value(option, name))
                 _put(given, spelled, option, read_value(option, text, name), name)
-    sources = [option.switch for option in options if option.switch and option.metavar == "SOURCE"]
-    _arguments(given, loose, [option for option in options if not option.switch], sources)
+    _arguments(
+        given,
+        loose,
+        [option for option in options if not option.switch],
+        {option.switch: option.metavar for option in options if option.switch},
+    )
     return {option.name: given.get(option.name, default(option)) for option in options}
 
 
@@ -90,6 +94,15 @@ def read_value(option: Option, text: str, name: str) -> object:
         try:
             return float(text)
         except ValueError:
+            unit = text.lstrip("0123456789.").strip()
+            if unit and unit != text:
+                what = Text(
+                    "{option}: expected a number without a unit, such as {bare}; found {value!r}",
+                    option=name,
+                    bare=text.removesuffix(unit).strip(),
+                    value=text[:40],
+                )
+                raise UsageError(what) from None
             raise UsageError(Text("{option}: expected a number, found {value!r}", option=name, value=text[:40])) from None
     return text
 
@@ -146,8 +159,8 @@ def _put(given: dict[str, Any], spelled: dict[str, str], option: Option, value: 
     spelled[option.name] = name
 
 
-def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option], sources: Sequence[str]) -> None:
-    """Give each place its word; a place for many takes all that the others leave. *sources* are the options that name a model."""
+def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option], switches: Mapping[str, str]) -> None:
+    """Give each place its word; a place for many takes all that the others leave. *switches* are the options, each with its metavar."""
     for index, option in enumerate(places):
         if option.many:
             keep = sum(place.needed for place in places[index + 1 :])
@@ -163,6 +176,9 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
                     what=Text(option.help.replace("{", "{{").replace("}", "}}")),
                 )
             )
+    if loose and "=" in loose[0] and "--set" in switches:
+        raise UsageError(Text("{word}: a field of the config is set by an option: --set {word}", word=loose[0][:60]))
+    sources = [switch for switch, metavar in switches.items() if metavar == "SOURCE"]
     if loose and not places and sources:
         raise UsageError(Text("{word}: a model is named by an option here: {option} {word}", word=loose[0][:60], option=sources[0]))
     if loose:

@@ -170,9 +170,8 @@ _Unit: TypeAlias = "Leaf | _Module"
 
 
 def _place(top: Pair, path: str) -> _Module:
-    around: tuple[Pair, ...] = ()
     found = find(top, path)
-    if found is None:
+    if not found:
         inside = [place for place, _ in walk(top.part) if place.endswith(f".{path}")]
         if inside:
             raise UsageError(
@@ -180,11 +179,12 @@ def _place(top: Pair, path: str) -> _Module:
             )
         known = [join_path("", child.part.name) for child in top.children() if child.part.name]
         raise UsageError(Text("the model has no module {path!r}; at the top it has {known}", path=path, known=", ".join(known)))
-    if path:
-        pieces = path.split(".")
-        outer = (find(top, ".".join(pieces[:cut])) for cut in range(len(pieces)))
-        around = tuple(pair for pair in outer if pair is not None)
-    return _Module(path, found, around)
+    if any(place.pair.part != found[0].pair.part for place in found):
+        text = Text(
+            "{path!r} is not the same in all layers; did you mean {known}?", path=path, known=join_with_or([p.path for p in found[:3]])
+        )
+        raise UsageError(text)
+    return _Module(path, found[0].pair, found[0].around)
 
 
 def _children(module: _Module) -> Iterator[_Unit]:

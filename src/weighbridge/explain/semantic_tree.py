@@ -12,11 +12,13 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.formula import Expression, Number, Product, Symbol, letters, times, total
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Size, product
-from weighbridge.core.tree import Part, Tensor
+from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.part_titles import topic_of_name
 from weighbridge.explain.symbolic import symbolic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from weighbridge.value import ModelValue
 
 TOPICS = {
@@ -220,23 +222,75 @@ def join_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path and name else path or name
 
 
-def find(root: Pair, path: str) -> Pair | None:
-    """Return the part at a dotted path, or None.
+class Place(NamedTuple):
+    """Where a path leads.
 
-    An index is passed over, as all copies are alike; so may be the name of a part that only wraps others (``bert``).
+    Attributes:
+        pair: The part there; of a path that ends in an index, one copy.
+        around: The parts around it, outermost first.
+        path: The path with the index of the first copy wherever it had none.
     """
+
+    pair: Pair
+    around: tuple[Pair, ...]
+    path: str
+
+
+def find(root: Pair, path: str) -> list[Place]:
+    """Return all parts that a dotted path names: several where layers of unlike runs share a name and the path has no index.
+
+    An index (``layers.5``) picks the run in which it stands, and ``layers[3]`` the whole run that begins there. The name of a part that only
+    wraps others (``bert``) may be left out.
+
+    >>> from weighbridge import model
+    >>> top, _, _ = pair(model("deepseek-v3"))
+    >>> [place.path for place in find(top, "model.layers.mlp")], [place.path for place in find(top, "layers.5.mlp")], find(top, "layers.61")
+    (['model.layers.0.mlp', 'model.layers.3.mlp'], ['model.layers.5.mlp'], [])
+    """
+    return list(_find(Place(root, (), ""), path))
+
+
+def _find(place: Place, path: str) -> Iterator[Place]:
     if not path:
-        return root
-    for child in root.children():
-        name = child.part.name
-        if not name or path == name or path.startswith(name + "."):
-            rest = path if not name else path[len(name) + 1 :]
-            first, _, behind = rest.partition(".")
-            found = find(child, behind if first.isdigit() and child.part.repeat is not None else rest)
-            if found is not None:
-                return found
-    wrapped = (found for child in root.children() if child.part.kind in TRANSPARENT and (found := find(child, path)))
-    return next(wrapped, None)
+        yield place
+        return
+    found = False
+    for child in place.pair.children():
+        for copy, number, rest in _step(child, path):
+            around = (*place.around, place.pair)
+            inner = join_path(join_path(place.path, child.part.name), number)
+            for deeper in _find(Place(copy, around, inner), rest):
+                found = True
+                yield deeper
+    if not found:
+        for child in place.pair.children():
+            if child.part.kind in TRANSPARENT:
+                yield from _find(Place(child, (*place.around, place.pair), join_path(place.path, child.part.name)), path)
+
+
+def _step(child: Pair, path: str) -> Iterator[tuple[Pair, str, str]]:
+    """Yield how a path may go on inside a child: the child or one copy of it, the number of the copy, and the rest of the path."""
+    name, repeat = child.part.name, child.part.repeat
+    if not path.startswith(name):
+        return
+    rest = path[len(name) :]
+    if repeat is None:
+        if not name or not rest or rest[0] == ".":
+            yield child, "", rest.removeprefix(".") if name else rest
+        return
+    at = positions(child.part)
+    if rest.startswith("["):
+        number, _, behind = rest[1:].partition("]")
+        if number.isdecimal() and len(at) and at[0] == int(number):
+            yield child, number, behind.removeprefix(".")
+        return
+    if name and rest and rest[0] != ".":
+        return
+    first, _, behind = rest.removeprefix(".").partition(".")
+    if not first.isdecimal():
+        yield child, str(next(iter(at), 0)), rest.removeprefix(".")
+    elif int(first) in at:
+        yield (child if behind else Pair(*(part._replace(repeat=1, indices=(int(first),)) for part in child))), first, behind
 
 
 def elements(shape: tuple[Size, ...]) -> Expression:

@@ -119,8 +119,8 @@ def suggestions(name: str) -> list[str]:
     ('bert-base-uncased', 'llama-3-8b', 'mistral-7b-v0.1', 'bert-base-uncased')
     >>> suggestions("bert_base_chinse")[0]
     'bert-base-chinese'
-    >>> suggestions("brt-base")
-    ['bert-base-uncased', 'bart-base']
+    >>> suggestions("brt-base"), suggestions("bert-basse")[0]
+    (['bert-base-uncased', 'bart-base'], 'bert-base-uncased')
     >>> suggestions("magistral")[-1]
     'Magistral-Small-2506'
     """
@@ -143,6 +143,10 @@ def suggestions(name: str) -> list[str]:
     spelled = [next((known_name for known_name in names if known_name.startswith(f"{family}-{rest}")), "") for family in likely]
     close = get_close_matches(name, names, n=8, cutoff=0.7)
     own = [known_name for known_name in close if known_name.partition("-")[0] == first]
+    if first in families and not own:  # a slip in a short name: of bert-base-uncased only bert-basse is written
+        cut = {known_name: known_name[: len(name)] for known_name in names if known_name.startswith(first)}
+        near = get_close_matches(name, cut.values(), n=1, cutoff=0.8)
+        own = [known_name for known_name, start in cut.items() if start in near]
     return list(filter(None, dict.fromkeys((*spelled, *own))))[:3] or close[:3]
 
 

@@ -43,7 +43,7 @@ def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> N
     ("adapter", "error", "text"),
     [
         ("lora:r=0", ConfigError, "r: expected a whole number from 1 up"),
-        ("lora:rank=8", UsageError, "lora has no field rank (it has: "),
+        ("lora:rank=8", UsageError, "lora has no field rank; did you mean r?"),
         ("lora:r=8,target_module=q_proj", UsageError, "lora has no field target_module; did you mean target_modules?"),
         ("houlsby:bottlenek=8", UsageError, "houlsby has no field bottlenek; did you mean bottleneck?"),
         ("lora:target_modules=qproj", UsageError, "no module of the base model is adapted: target_modules qproj"),

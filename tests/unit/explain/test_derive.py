@@ -1,5 +1,7 @@
 """Derivations: the figures of the published hand calculations, and the shape of the sections."""
 
+import re
+
 import pytest
 
 from weighbridge import UsageError, model
@@ -257,3 +259,29 @@ def test_the_bonus_of_rwkv_4_is_no_factor() -> None:
     """It is added to the keys in an exponent; RWKV-5 multiplies with its own."""
     line = next(line for line in lines(model("rwkv-4-169m-pile").explain().root) if line.paths == ("rwkv.blocks.attention.time_first",))
     assert line.says == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "total"),
+    [
+        ("gpt2", "transformer.h.3", 7_087_872),
+        ("gpt2", "transformer.h", 12 * 7_087_872),
+        ("t5-small", "encoder.block.3", 3_146_752),  # the first alone has a table of relative positions
+        ("t5-small", "encoder.block.0.layer.1.DenseReluDense", 2_097_152),
+        ("deepseek-v3", "model.layers.2.mlp", 396_361_728),
+        ("deepseek-v3", "model.layers.5.mlp", 11_320_164_352),
+        ("deepseek-v3", "model.layers[3]", 58 * 11_507_286_016),
+        ("deepseek-v3", "model.layers.self_attn", 187_107_328),
+    ],
+)
+def test_an_index_picks_the_layer_in_which_it_stands(name: str, module: str, total: int) -> None:
+    assert model(name).explain(module=module).total == total
+
+
+@pytest.mark.parametrize(
+    ("module", "error"),
+    [("model.layers.61", "no module 'model.layers.61'"), ("model.layers.mlp", "did you mean model.layers.0.mlp or model.layers.3.mlp?")],
+)
+def test_a_layer_that_is_not_there_and_one_of_several_kinds_are_refused(module: str, error: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(error)):
+        model("deepseek-v3").explain(module=module)

@@ -24,6 +24,7 @@ from weighbridge.accounts.adapters.checkpoint import (
 )
 from weighbridge.accounts.adapters.kinds import check_kinds
 from weighbridge.accounts.adapters.lora import lora
+from weighbridge.accounts.adapters.matching import all_linear
 from weighbridge.accounts.adapters.methods import METHODS, Method
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
@@ -97,6 +98,10 @@ class AdapterCount(NamedTuple):
     trust: str = "exact"
 
 
+MOST_NAMES = 12
+"""Names of linear layers that an error lists at most."""
+
+
 def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> AdapterCount:
     """Count a model with an adapter.
 
@@ -135,9 +140,16 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
             raise UsageError(
                 Text("target_modules is required: by default the PEFT library adapts no module of {model_type}", model_type=base.model_type)
             )
-        raise UsageError(
-            Text("no module of the base model is adapted: target_modules {shown}", shown=list_targets(config["target_modules"]))
+        shown = list_targets(config["target_modules"])
+        linear = dict.fromkeys(path.rpartition(".")[2] for path in sorted(all_linear(base, {})))
+        if not 0 < len(linear) <= MOST_NAMES:
+            raise UsageError(Text("no module of the base model is adapted: target_modules {shown}", shown=shown))
+        names = Text(
+            "no module of the base model is adapted: target_modules {shown}; its linear layers are {names}",
+            shown=shown,
+            names=", ".join(linear),
         )
+        raise UsageError(names)
     given = tuple(zip(places, _add(method, places, config), strict=True))
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
     return _count_sites(base, config, method, given, shared, autocast, resized)

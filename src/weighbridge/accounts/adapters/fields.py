@@ -117,13 +117,23 @@ def refuse_unknown(method: str, keys: list[str]) -> None:
     known = _fields_of(method)
     for key in keys if known is not None else ():
         if known is not None and key not in known and key not in EVERY:
-            hint = did_you_mean(key, known)
+            meant = [name for name in MEANT.get(key, ()) if name in known]
+            hint = Text("did you mean {names}?", names=meant[0]) if meant else did_you_mean(key, known)
             name = method.lower()
             raise UsageError(
                 Text("{name} has no field {key}; {hint}", name=name, key=key, hint=hint)
                 if hint
                 else Text("{name} has no field {key} (it has: {known})", name=name, key=key, known=", ".join(known))
             )
+
+
+MEANT = {
+    **dict.fromkeys(("rank", "lora_r", "lora_rank", "dim"), ("r",)),
+    **dict.fromkeys(("alpha", "scaling"), ("lora_alpha",)),
+    "dropout": ("lora_dropout",),
+    **dict.fromkeys(("modules", "targets", "target", "layers"), ("target_modules",)),
+}
+"""What people call fields, and how PEFT does."""
 
 
 def known_fields(config: Mapping[str, Any]) -> dict[str, Any]:

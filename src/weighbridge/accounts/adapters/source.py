@@ -122,8 +122,8 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     path = os.path.join(text, CONFIG) if os.path.isdir(text) else text
     if not os.path.isfile(path):
         methods = [name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT", "XLORA"))]
-        hint = did_you_mean(method.lower(), methods)
-        if hint and separator:
+        hint = MEANT.get(method) or did_you_mean(method.lower(), methods)
+        if hint and (separator or os.sep not in text):
             raise SourceError(Text("{text}: no such adapter; {hint}", text=text, hint=hint))
         known = ", ".join(methods)
         raise SourceError(
@@ -135,6 +135,14 @@ def adapter_config(adapter: object) -> dict[str, Any]:
             )
         )
     return _read(path)
+
+
+MEANT = {
+    "DORA": Text("write lora:use_dora=true"),
+    "QLORA": Text("write lora, and say how the base is packed: --quantization bnb-4bit-double"),
+    "RSLORA": Text("write lora:use_rslora=true"),
+}
+"""What people call ways to set LoRA up, and how these are written."""
 
 
 def _read(path: str) -> dict[str, Any]:

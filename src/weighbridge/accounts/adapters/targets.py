@@ -44,7 +44,7 @@ def resolve_config(base: Base, method: Method, config: dict[str, Any]) -> dict[s
         if targets is None and not config["target_parameters"]:
             raise ConfigError(
                 Text(
-                    "target_modules is required: the PEFT library has no default for {model_type}",
+                    "target_modules is required: the PEFT library has no default for {model_type}; all-linear takes every linear layer",
                     model_type=base.model_type or "this model",
                 ),
                 key="target_modules",

@@ -7,6 +7,7 @@ from weighbridge.accounts.memory.weights import OwnedTensor, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
@@ -140,6 +141,9 @@ def check_optimizer(optimizer: str) -> None:
                 optimizer=optimizer,
             )
         )
+    near = did_you_mean(optimizer, OPTIMIZERS) if optimizer not in OPTIMIZERS else ""
+    if near:
+        raise UsageError(Text("{name}: no {value!r}; {hint}", name="optimizer", value=optimizer[:40], hint=near))
     if optimizer not in OPTIMIZERS:
         raise UsageError(
             Text("optimizer: expected one of {optimizers}, found {optimizer!r:.40}", optimizers=", ".join(OPTIMIZERS), optimizer=optimizer)

@@ -11,6 +11,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.fold import pieces
 from weighbridge.core.messages import Text
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -262,6 +263,9 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
     16640
     """
     width = bits(dtype)
+    near = did_you_mean(scheme, SCHEMES) if scheme is not None and scheme not in SCHEMES else ""
+    if near and scheme is not None:
+        raise UsageError(Text("{name}: no {value!r}; {hint}", name="quantization", value=scheme[:40], hint=near))
     if scheme is not None and scheme not in SCHEMES:
         raise UsageError(Text("quantization: expected one of {schemes}, found {scheme!r:.40}", schemes=", ".join(SCHEMES), scheme=scheme))
     plain = packed = 0
