@@ -81,7 +81,7 @@ def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[in
 
 
 _BESIDE = pattern(
-    r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|some|把|将|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
+    r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|some|把|将|(?:powerful|compact|small|large|high-performance|state-of-the-art|popular|dense|decoder-only|open|open-source|open-weight|efficient|lightweight|highly|capable)\b,?|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
     r"(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]\b|billion|million|亿|(?<=\d)[BM](?=[\u4e00-\u9fff]))(?!\s?(?:tokens|words|to|[-–~])\b|\s?[-–~到至]\s?\d|\s?个?(?:token|词)|(?:\s?[,，、/&和与及]|\s(?:and|or)\b)+\s?(?:(?:and|or) )?\d[\d.]*\s?(?:[BM]|亿|billion|million))",
     re.IGNORECASE,
 )
@@ -107,7 +107,7 @@ def _members_by_count(names: Sequence[str], counts: Collection[Fraction]) -> tup
     return tuple(name for name, end in ends if end is not None and _count(end[1], end[2]) in counts)
 
 
-_END = pattern(r"-(\d+(?:\.\d+)?)([bm])$")
+_END = pattern(r"-(\d+(?:\.\d+)?)([bm])(?:-v\d[\d.]*)?$")
 
 
 def is_about_another(found: Sequence[Mention], column: int) -> bool:

@@ -17,7 +17,7 @@ from weighbridge.blueprints import model_type_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
-from weighbridge.presets.aliases import preset_configs
+from weighbridge.presets.aliases import MODEL, preset_configs
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -142,6 +142,10 @@ def _model(scene: Scene, block: Sequence[PrintedModule]) -> tuple[ModelValue | N
         and _agreement(block, shapes_by_module(model)) >= LEAST_MODULES
     ):
         return model, True
+    named = {m.name for found in scene.mentions.values() for m in found if m.kind == MODEL}
+    only = preset_model(str(named.pop())) if model is None and len(named) == 1 and not scene.given else None
+    if only is not None and _agreement(block, shapes_by_module(only)) >= LEAST_MODULES:
+        return only, True  # ``from_pretrained("gpt2")`` below a heading that speaks of GPT
     classes = [match[1] for i in range(max(0, first - _APART), first + 1) if (match := _CLASS.search(scene.lines[i].text))]
     types = {model_type_of(name) for name in classes} - {None}
     best: tuple[int, ModelValue] | None = None

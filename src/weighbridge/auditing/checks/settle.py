@@ -72,8 +72,32 @@ def _settle(figure: _Figure, models: tuple[ModelValue, ...], what: str, *, hedge
     for reading in _OF_WHOLE if exact else _OF_ROUNDED_WHOLE if whole else _OF_ROUNDED:
         for model in models:
             for found in reading(token, model, what, hedged):
-                return found
+                if not (_is_loose(found) and _contradicts_name(token, model, what)):
+                    return found
     return None
+
+
+def _is_loose(found: Judgement) -> bool:
+    """Tell whether a figure is only true if it was cut off or rounded up, or counts in powers of two."""
+    return found.verdict == "note" or any(part.sentence.startswith("in units of") for part in found.reason)
+
+
+def _contradicts_name(token: Token, model: ModelValue, what: str) -> bool:
+    """Tell whether a model is called by another count than a figure, and rightly so: nobody cuts the 8.2 billion of ``Qwen3-8B`` down to ``7B``."""
+    called = (_CALLED_ACTIVE if what == "active" else _CALLED).search(model.source)
+    count = own_count(model, what) if called is not None and what in ("total", "active") else None
+    if called is None or count is None or token.value is None or token.unit not in _SAME_UNIT[called["unit"]]:
+        return False
+    unit = 10**9 if called["unit"] == "b" else 10**6
+    places = len(called["number"].partition(".")[2])
+    named = Fraction(called["number"])
+    fair = abs(named * unit - count) * 10**places < unit
+    return fair and token.places <= places and named != token.value and abs(token.value * unit - count) * 2 * 10**token.places > unit
+
+
+_CALLED = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)(?P<unit>[bm])(?![a-z0-9])")
+_CALLED_ACTIVE = re.compile(r"-a(?P<number>\d+(?:\.\d+)?)(?P<unit>b)(?![a-z0-9])")
+_SAME_UNIT = {"b": frozenset(("b", "bn", "billion")), "m": frozenset(("m", "mn", "million"))}
 
 
 def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:

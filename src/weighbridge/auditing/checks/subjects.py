@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, find_mentions
+from weighbridge.auditing.checks.names import SIZE_WORDS, UNKNOWN, Mention, find_mentions
 from weighbridge.auditing.claims import Line, Subject
 from weighbridge.auditing.patterns import pattern
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member
@@ -207,7 +207,8 @@ def contexts(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]], main
         if line.heading:
             while stack[-1][0] >= line.heading:
                 stack.pop()
-            name = _of(mentions, stack[-1][1], main)
+            plain = [m for m in mentions if m.kind != UNKNOWN or line.text[m.column : m.end].lower() not in _KIND]
+            name = _of(plain, stack[-1][1], main)
             stack.append((line.heading, name))
             alone = None
         elif mentions and _stands_alone(line.text, mentions):
@@ -216,6 +217,10 @@ def contexts(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]], main
             alone = None
         told.append(alone[1] if alone is not None else stack[-1][1])
     return told
+
+
+_KIND = frozenset(("gpt", "llm"))
+"""What a heading calls a kind of model by, and no one model: ``1. GPT parameter count``."""
 
 
 def _of(mentions: Sequence[Mention], before: str | None, main: str | None) -> str | None:
