@@ -62,17 +62,22 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     if scene.given:
         return
     for line, mentions in scene.mentions.items():
-        mention = mentions[-1]
-        if mention.kind != FAMILY or line in tabled or len({m.names for m in mentions}) > 1 or not _COMPLETE & set(mention.names):
-            continue
-        text = scene.lines[line].text
-        subject = of_mention(scene, mention, firm=False)
-        if subject is None or _ANOTHER.match(text, mention.end) or _BEFORE.search(text, 0, mention.column) or is_of_their_own(scene, line):
-            continue
-        sizes = [size for size in find_described_sizes(text) if size.first >= mention.end]
-        yield from _sizes(scene, line, mention, subject.models, sizes)
-        yield from _counts(scene, line, mention, subject.models, sizes)
-        yield from _enumerated(scene, line, mention, subject.models)
+        for place, mention in enumerate(mentions) if line not in tabled else ():
+            if mention.kind == FAMILY and _COMPLETE & set(mention.names):
+                stop = mentions[place + 1].column if place + 1 < len(mentions) else len(scene.lines[line].text)
+                yield from _family(scene, line, mention, stop)
+
+
+def _family(scene: Scene, line: int, mention: Mention, stop: int) -> Iterator[Claim]:
+    """Check what stands behind a family's name, up to the next name."""
+    text = scene.lines[line].text
+    subject = of_mention(scene, mention, firm=False)
+    if subject is None or _ANOTHER.match(text, mention.end) or _BEFORE.search(text, 0, mention.column) or is_of_their_own(scene, line):
+        return
+    sizes = [size for size in find_described_sizes(text) if mention.end <= size.first < stop]
+    yield from _sizes(scene, line, mention, subject.models, sizes)
+    yield from _counts(scene, line, mention, subject.models, sizes, stop)
+    yield from _enumerated(scene, line, mention, subject.models)
 
 
 def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize]) -> Iterator[Claim]:
@@ -102,11 +107,13 @@ _BEHIND = 4
 """Characters behind a size that may take it back: ``96 层左右``."""
 
 
-def _counts(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize]) -> Iterator[Claim]:
+def _counts(
+    scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize], stop: int
+) -> Iterator[Claim]:
     """Check the counts that a clause gives a family."""
     text = scene.lines[line].text
     for token in tokens(text, line):
-        if token.kind != "num" or token.start < mention.end or not token.unit or not is_count(token):
+        if token.kind != "num" or not mention.end <= token.start < stop or not token.unit or not is_count(token):
             continue
         said = text[mention.end : token.start]
         if _COUNTED.match(text, token.end) is None and _PARAMETERS.search(said) is None:

@@ -84,7 +84,7 @@ def _is_loose(found: Judgement) -> bool:
 
 def _contradicts_name(token: Token, model: ModelValue, what: str) -> bool:
     """Tell whether a model is called by another count than a figure, and rightly so: nobody cuts the 8.2 billion of ``Qwen3-8B`` down to ``7B``."""
-    called = (_CALLED_ACTIVE if what == "active" else _CALLED).search(model.source)
+    called = (_CALLED_ACTIVE.search(model.source) if what == "active" else None) or _CALLED.search(model.source)
     count = own_count(model, what) if called is not None and what in ("total", "active") else None
     if called is None or count is None or token.value is None or token.unit not in _SAME_UNIT[called["unit"]]:
         return False
