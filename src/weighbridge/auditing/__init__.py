@@ -14,7 +14,7 @@ A text flows through six steps, and the files follow them.
    ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes`` and ``dtype_tables``, ``nominal_bytes``, ``sentence_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` with ``cut_figures`` tries every reading before a count is wrong).
    ``elsewhere`` with ``counts_above`` leaves out what a sentence about something else says, and ``solved_equations`` leaves open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model that a sentence only supposes or brings up without a name (``other_models``).
-5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
+5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 ``every_check`` runs the checks of steps 4 and 5 in their order. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
@@ -31,6 +31,7 @@ from weighbridge.auditing.checks import (
     agreed_sentences,
     arithmetic,
     offers,
+    open_sums,
     restated,
     row_relations,
     stated_parts,
@@ -88,6 +89,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims))
+    claims += claims_beside(open_sums.check(scene, claims), claims)
     claims += tally.unsettled_claims(scene, claims, bound)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
     reference = main.reference if main is not None and _is_firm(scene) else None

@@ -234,6 +234,12 @@ LEAST_SUMS = 2
 LEAST_ROWS = 2
 """Rows that a sum has at least."""
 
+# open_sums
+OPEN_PARTS = 3
+"""Parts that a breakdown has at least, before the one of its numbers that nothing confirms is wrong where the sum does not close."""
+OPEN_RATIO = 3
+"""And how many times what closes the sum may be what is said: more would be a part that is not listed."""
+
 # row_relations
 RELATED_ROWS = 2
 """Rows in which one column must follow from others before it is said to."""

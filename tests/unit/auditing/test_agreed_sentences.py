@@ -22,6 +22,9 @@ SIZES = (
     ("Pythia-12B\n\nIt is the largest Pythia model.\nArchitecture: {} layers, 5120 model dimension, 40 attention heads", "36", "16"),
     ("The Pythia suite:\n\n| Model | Layers | Model Dim | Heads |\n|---|---|---|---|\n| 410M | 24 | 1024 | 16 |\n| 1.0B | 16 | {} | 8 |", "2048", "6048"),
     ("GPT-J-6B has 28 layers with a model dimension of 4096 and a feedforward dimension of {}; there are 16 heads, each with a dimension of 256.", "16384", "16324"),
+    ("T5 comes in five sizes.\n\nBase uses a d_model of 768, {} heads and 12 layers in each of encoder and decoder.", "12", "14"),
+    ("# DistilRoBERTa\n\nIt is a distilled version of RoBERTa-base. The model has 6 layers, {} dimension and 12 heads (compared to 125M parameters for RoBERTa-base).", "768", "748"),
+    ("# BERT-base\n\nBERT-base consists of 12 encoder layers of 768 units, and has a vocabulary of 30,522 tokens. All the encoders use {} attention heads.\n\n# BERT-large\n\n24 layers, 16 heads.", "12", "16"),
 )  # fmt: skip
 COUNTS = (
     ("DeepSeek-V3 is a powerful Mixture-of-Experts (MoE) model with 671 billion total parameters and {} activated for each token.", "37 billion", "87 billion"),
@@ -39,6 +42,7 @@ COUNTS = (
     ("# swin_small_patch4_window7_224\n\n- **Model Stats:**\n  - Params (M): 49.6\n  - GMACs: {}\n  - Image size: 224 x 224", "8.8", "9.8"),
     ("# Pythia-160M\n\nIt is comparable to models like GPT-Neo 125M and OPT-125M.\n\nParameter Count: {}\nArchitecture: 12 layers, 768 dimension, 12 attention heads", "162M", "762M"),
     ("| Model | Top-1 | Params (M) | FLOPs (G) |\n|---|---|---|---|\n| DeiT-B/16 | 81.8 | {} | 17.6 |\n| Swin-B | 83.5 | 88 | 15.4 |\n| ResNet-50 | 80.4 | 25.6 | 4.1 |", "86", "68"),
+    ("| Model | Total Parameters | Context |\n|---|---|---|\n| Qwen3-8B | {} | 128K |\n| Qwen3-14B | 14B | 128K |\n| Qwen3-32B | 32B | 128K |", "8B", "9B"),
     ("Whisper comes from tiny ({}) to large (1550M).", "39M", "89M"),
     ("# Mixtral 8x7B\n\nWhile all {} parameters are loaded into memory, only 12.9B are used during inference.", "46.7B", "76.7B"),
     ("# vit-base-patch16-224\n\nParameters | {}\n---|---\nLicense | MIT", "86.6M", "26.6M"),

@@ -140,3 +140,48 @@ def test_a_row_for_each_dtype_is_held_to_the_model_above(head: str, half: float,
     text = _DTYPES.format(head, half, quarter)
     assert _wrong(text) == wrong
     assert _wrong(text.replace("以 Llama", "我们自己实现的 Llama")) == []
+
+
+_MODELS_BY_DTYPES = """| Precision | Bytes/param | Llama 3 8B | Llama 3 70B | DeepSeek V3 671B |
+|---|---|---|---|---|
+| fp32 | 4 | 32 GB | 280 GB | 2,684 GB |
+| fp16 / bf16 | 2 | {} | 141 GB | 1,342 GB |
+| int8 | 1 | 8 GB | 70 GB | 671 GB |
+| Q4 | 0.5 | 4.9 GB | 42 GB | {} |
+"""
+_DTYPES_BY_MODELS = """| Model | FP16 | INT8 | INT4 |
+|---|---|---|---|
+| 7B | {} | 7 GB | 3.5 GB |
+| 13B | 26 GB | 13 GB | 6.5 GB |
+| Gemma 7B | 17 GB | 8.5 GB | {} |
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "right", "wrong"),
+    [(_MODELS_BY_DTYPES, ("16 GB", "336 GB"), ("18 GB", "736 GB")), (_DTYPES_BY_MODELS, ("14 GB", "4.3 GB"), ("18 GB", "8.3 GB"))],
+)
+def test_models_by_dtypes_are_held_to_both(table: str, right: tuple[str, str], wrong: tuple[str, str]) -> None:
+    assert _wrong(table.format(*right)) == []
+    assert set(right) <= set(_judged(table.format(*right)))
+    assert _wrong(table.format(*wrong)) == list(wrong)
+    assert _wrong(table.replace("Precision", "Training").replace("Model", "Training").format(*wrong)) == []
+
+
+_PARTS = """GPT-2 small has 124M parameters.
+
+| Component | Value |
+|---|---|
+| Token embedding | {} |
+| Positional embedding | 0.79 M |
+| 12 blocks of attention | 28.3 M |
+| 12 blocks of FFN | {} |
+| Total | 124.4 M |
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "slip"), [(("38.6 M", "56.6 M"), []), (("48.6 M", "56.6 M"), ["48.6 M"]), (("38.6 M", "46.6 M"), ["46.6 M"])]
+)
+def test_the_one_part_that_leaves_a_sum_open_is_wrong(parts: tuple[str, str], slip: list[str]) -> None:
+    assert _wrong(_PARTS.format(*parts)) == slip

@@ -32,7 +32,9 @@ def test_a_name_is_read_as_it_is_written(written: str, preset: str) -> None:
     assert [(mention.kind, mention.name) for mention in find_mentions(written)] == [(MODEL, preset)]
 
 
-@pytest.mark.parametrize("written", ["BERT", "GPT-2", "LLaMA", "Mixtral", "GPT-3", "RoBERTa", "T5", "Whisper"])
+@pytest.mark.parametrize(
+    "written", ["BERT", "GPT-2", "LLaMA", "Mixtral", "GPT-3", "RoBERTa", "T5", "Whisper", "FLAN-T5", "ALBERT v2", "Llama 4"]
+)
 def test_a_family_is_none_of_its_members(written: str) -> None:
     (mention,) = find_mentions(written)
     assert (mention.kind, mention.name) == (FAMILY, None)

@@ -38,7 +38,7 @@ def _column(scene: Scene, table: Table, column: int) -> Iterator[Claim]:
     doubtful: list[tuple[Token, list[Token]]] = []
     agreed = 0
     for row in (*table.head, *table.rows):
-        figure = _figure(row, column)
+        figure = figure_of(row, column)
         if figure is None:
             continue
         if not TOTAL.search(row.cells[0].text):
@@ -72,14 +72,14 @@ def is_sum(total: Token, parts: Sequence[Token]) -> bool:
     return sum(low for low, _ in bounds) <= high and low <= sum(high for _, high in bounds)
 
 
-def _figure(row: Row, column: int) -> Token | None:
+def figure_of(row: Row, column: int) -> Token | None:
     """Return the number in a cell that holds nothing else, but for a remark behind it."""
     if column >= len(row.cells):
         return None
     cell = row.cells[column]
     found = tokens(cell.text, cell.line)
     figure = next((token for token in found if token.kind in ("num", "word", "name")), None)
-    counts = figure is not None and figure.kind == "num" and figure.value is not None and figure.unit != "%" and figure.value >= 1
+    counts = figure is not None and figure.kind == "num" and figure.value is not None and figure.unit != "%" and (figure.value >= 1 or bool(figure.unit))
     if figure is None or not counts or any(token.text in ("/", "-", "×", "*") for token in found[:3]):
         return None
     return figure._replace(start=cell.start + figure.start, end=cell.start + figure.end)
