@@ -79,8 +79,9 @@ def figure_of(row: Row, column: int) -> Token | None:
     cell = row.cells[column]
     found = tokens(cell.text, cell.line)
     figure = next((token for token in found if token.kind in ("num", "word", "name")), None)
-    counts = figure is not None and figure.kind == "num" and figure.value is not None and figure.unit != "%" and (figure.value >= 1 or bool(figure.unit))
-    if figure is None or not counts or any(token.text in ("/", "-", "×", "*") for token in found[:3]):
+    counts = figure is not None and figure.kind == "num" and figure.value is not None and figure.unit != "%"
+    small = figure is not None and figure.value is not None and figure.value < 1 and not figure.unit
+    if figure is None or not counts or small or any(token.text in ("/", "-", "×", "*") for token in found[:3]):
         return None
     return figure._replace(start=cell.start + figure.start, end=cell.start + figure.end)
 
