@@ -45,7 +45,7 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
     heads = column_heads(table)
     if not table.head or _OTHERWISE.search(" ".join(heads)):
         return
-    judged = []
+    judged: list[tuple[Claim | None, Claim | None]] = []
     for row in table.rows:
         label = row.cells[0].text
         of_row = _counts(label), dtype_sizes(label)
