@@ -7,9 +7,10 @@ live class's tensors, so that the ordinary tests hold every key without torch.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from truth import live
 from truth.changes import ABSENT, Change, apply_change
 from truth.check import TOUCHES, classes
 from truth.draw import draw
-from truth.listing import Listing, of_rows
+from truth.listing import Listing
 from truth.live import RefusedError
 from truth.probe import hurry
 from weighbridge import model
@@ -64,14 +65,29 @@ def digest(listing: Listing) -> str:
     >>> digest(Listing((), ()))
     '0:a6830960'
     """
-    lines = (listing.parameters, tuple(sorted(listing.buffers)))
-    text = json.dumps([[tuple(line) for line in part] for part in lines])
-    return f"{listing.unique}:{sha256(text.encode()).hexdigest()[:8]}"
+    return _digest(listing.unique, listing.parameters, sorted(listing.buffers))
+
+
+def _digest(unique: int, parameters: Sequence[tuple[object, ...]], buffers: Sequence[tuple[object, ...]]) -> str:
+    return f"{unique}:{sha256(json.dumps([parameters, buffers]).encode()).hexdigest()[:8]}"
 
 
 def own(found: Model) -> str:
-    """Return the digest of a model of ours."""
-    return digest(of_rows(found.tensors()))
+    """Return the digest of a model of ours, without the :class:`Listing` of it: hundreds of thousands of tensors are held to recorded digests.
+
+    >>> from truth.listing import of_rows
+    >>> found = model("bert-tiny")
+    >>> own(found) == digest(of_rows(found.tensors()))
+    True
+    """
+    unique, parameters, buffers = 0, [], []
+    for name, shape, role, tied_to, _, frozen in found.tensors():
+        if role == "buffer":
+            buffers.append((name, shape, tied_to, frozen))
+        else:
+            parameters.append((name, shape, tied_to, frozen))
+            unique += 0 if tied_to is not None else prod(shape)  # type: ignore[arg-type]
+    return _digest(unique, parameters, sorted(buffers))
 
 
 def bases(model_type: str, seed: str) -> list[dict[str, Any]]:
@@ -184,7 +200,7 @@ def recorded_trials(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, A
 def write_changes(trial: Trial) -> str:
     """Write the changes of a trial in a line.
 
-    >>> written(Trial("T5Model", 0, (Change(("num_layers",), ABSENT), Change(("text_config", "n_layer"), 3))))
+    >>> write_changes(Trial("T5Model", 0, (Change(("num_layers",), ABSENT), Change(("text_config", "n_layer"), 3))))
     '-num_layers; text_config.n_layer=3'
     """
     return "; ".join(f"-{'.'.join(path)}" if value is ABSENT else f"{'.'.join(path)}={json.dumps(value)}" for path, value in trial.changes)
@@ -193,7 +209,7 @@ def write_changes(trial: Trial) -> str:
 def read_changes(text: str) -> tuple[Change, ...]:
     """Read changes that were written in a line.
 
-    >>> understood("-num_layers; text_config.n_layer=3")
+    >>> read_changes("-num_layers; text_config.n_layer=3")
     (Change(path=('num_layers',), value=absent), Change(path=('text_config', 'n_layer'), value=3))
     """
     found = []
