@@ -46,6 +46,10 @@ def command(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 
 
+of_the_run = pytest.mark.xdist_group("run")
+"""Where two processes test, one of them makes the run and asks all of it."""
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run the small run."""
@@ -55,6 +59,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@of_the_run
 def test_every_prediction_of_the_run_holds(finished: Path) -> None:
     rows = json.loads((finished / "run.json").read_text("utf-8"))["rows"]
     assert len(rows) == 8
@@ -63,6 +68,7 @@ def test_every_prediction_of_the_run_holds(finished: Path) -> None:
     assert (finished / "run.png").stat().st_size > 10_000
 
 
+@of_the_run
 def test_the_card_passes_the_audit_and_the_model_its_own_config(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = str(finished / "model")
     assert main(["audit", f"{model}/README.md", "--model", model, "--json"]) == 0
@@ -73,6 +79,7 @@ def test_the_card_passes_the_audit_and_the_model_its_own_config(finished: Path, 
     assert main(["verify", model]) == 0
 
 
+@of_the_run
 def test_ctrl_c_loses_nothing(finished: Path, tmp_path: Path) -> None:
     """Also that a seed decides everything: the stopped run and the whole one end with the same file."""
     words = [sys.executable, "-m", "examples.sentiment", "run", "--quick", "--out", str(tmp_path)]
@@ -92,12 +99,14 @@ def test_ctrl_c_loses_nothing(finished: Path, tmp_path: Path) -> None:
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == (finished / "model" / "model.safetensors").read_bytes()
 
 
+@of_the_run
 def test_another_run_in_the_same_folder_is_refused(finished: Path) -> None:
     done = command("run", "--quick", "--seed", "1", "--out", str(finished))
     assert done.returncode == 1
     assert "holds a run with other settings" in done.stderr
 
 
+@of_the_run
 def test_new_sentences_are_judged_from_words_files_and_standard_input(finished: Path, tmp_path: Path) -> None:
     file = tmp_path / "new.txt"
     file.write_text("早餐很好，服务热情。\n\n太差了\n", "utf-8")
@@ -208,6 +217,7 @@ def test_long_texts_keep_both_ends_and_padding_is_no_token() -> None:
     assert batch.attention_mask.sum() == 6
 
 
+@of_the_run
 def test_every_other_class_runs_and_weighs_what_was_predicted(finished: Path) -> None:
     """With the encoder of the small run; the exit code says whether each number of parameters was right."""
     done = command("heads", "--quick", "--out", str(finished))
