@@ -27,6 +27,8 @@ def readable_depth(derivation: Derivation, lines: int) -> int:
     >>> from weighbridge import model
     >>> readable_depth(model("albert-base-v2").explain(), 120), readable_depth(model("resnet-50").explain(), 120)
     (5, 4)
+    >>> readable_depth(model("albert-base-v2").explain(), 54), readable_depth(model("albert-base-v2").explain(), 53)
+    (4, 3)
     """
     depth = 3
     while depth < _depth(derivation.root) and _length(prune(derivation.root, depth + 1)) <= lines:

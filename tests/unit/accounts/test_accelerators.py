@@ -7,6 +7,7 @@ import pytest
 from weighbridge import model
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
 from weighbridge.accounts.fits.account import device_memory
+from weighbridge.accounts.fits.roofline import roofline_bounds
 from weighbridge.core.errors import UsageError
 
 
@@ -162,3 +163,9 @@ def test_a_device_that_nobody_knows_is_answered_with_those_that_are() -> None:
     with pytest.raises(UsageError, match=r"known: .*a100-80g, .*h100-80g"):
         accelerator("xyzzy")
     assert device_memory(None, 1.5, 0.25)[1:] == (3 * GIB // 2, GIB // 4)
+
+
+def test_weights_and_a_cache_of_eight_bits_are_a_byte_each() -> None:
+    bounds = roofline_bounds(model("llama-3-8b"), accelerator("a100-80g"), 1, 128, "int8", "serving")
+    read = 8_030_261_248 - 128_256 * 4096 + 128 * 65_536
+    assert [bound.formula for bound in bounds] == [f"{read:,} bytes / {2039 * 10**9:,}/s"]

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from weighbridge import model
+from weighbridge.accounts.memory.tape import Row
 from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.megatron import estimate as of_megatron
+from weighbridge.accounts.parallel.working_memory import Widths, _is_cut
 
 ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "measured.jsonl"
@@ -126,3 +128,20 @@ def test_megatron_s_table_of_activations(how: dict[str, Any], checkpointing: str
 def test_megatron_s_pipelines_keep_the_layers_of_all_that_is_under_way(how: dict[str, Any], layers: float) -> None:
     one = of_megatron(Layout(), parameters=0, layers=1, hidden=64, heads=4, batch=1, seq=32).activations
     assert of_megatron(Layout(**how), parameters=0, layers=12, hidden=64, heads=4, batch=1, seq=32).activations == layers * one
+
+
+@pytest.mark.parametrize(
+    ("module", "call", "cut"),
+    [
+        ("model.layers.0.self_attn.q_proj", "linear", False),
+        ("model.layers.0.self_attn.o_proj", "linear", True),
+        ("model.layers.0.self_attn.o_proj", "add", False),
+        ("encoder.layer.3.output.dense", "linear", True),
+        ("pooler.dense", "linear", False),
+        ("", "cross_entropy", True),
+    ],
+)
+def test_what_a_row_parallel_layer_keeps_is_cut_among_the_devices(module: str, call: str, cut: bool) -> None:
+    """Its input comes from a column-parallel layer; that of a column-parallel one is whole on each."""
+    row = Row(module, call, (2, 16, 64), 8192, 8192)
+    assert _is_cut(row, Widths(frozenset({256}), frozenset())) is cut

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from weighbridge import Model, model
+from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.counts import CUSTOMS
-from weighbridge.conventions.omissions import OMISSIONS
+from weighbridge.conventions.omissions import OMISSIONS, tower_and_head_omissions
 from weighbridge.documents.counts import as_json, document
 
 
@@ -71,3 +72,9 @@ def test_the_towers_of_a_model_that_sees_make_up_the_whole() -> None:
     rows = {row.name: row.value for row in model("clip-vit-base-patch32").counts() if row.key == "tower"}
     assert rows == {"text_model": 63_165_952, "vision_model": 87_456_000, "visual_projection": 393_216, "text_projection": 262_144}
     assert not [row for row in model("bert-base-uncased").counts() if row.key == "tower"]
+
+
+def test_a_tower_is_left_out_only_where_something_stands_beside_it() -> None:
+    """Of a model that is nothing but a tower, nothing would be left."""
+    for name, keys in (("vit-base-patch16-224", set()), ("clip-vit-base-patch32", {"tower"}), ("bert-base-uncased", set())):
+        assert {one.key for one in tower_and_head_omissions(parts_of(model(name)))} - {"head"} == keys, name
