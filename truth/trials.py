@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from truth.probe import hurry
 from weighbridge import model
 from weighbridge.api.model import Model
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.sizes import Size, product
 
 FOLDER = Path(__file__).parents[1] / "tests" / "truth" / "keys"
 SLOW = 0.25
@@ -68,7 +68,7 @@ def digest(listing: Listing) -> str:
     return _digest(listing.unique, listing.parameters, sorted(listing.buffers))
 
 
-def _digest(unique: int, parameters: Sequence[tuple[object, ...]], buffers: Sequence[tuple[object, ...]]) -> str:
+def _digest(unique: Size, parameters: Sequence[tuple[object, ...]], buffers: Sequence[tuple[object, ...]]) -> str:
     return f"{unique}:{sha256(json.dumps([parameters, buffers]).encode()).hexdigest()[:8]}"
 
 
@@ -80,13 +80,14 @@ def own(found: Model) -> str:
     >>> own(found) == digest(of_rows(found.tensors()))
     True
     """
-    unique, parameters, buffers = 0, [], []
+    unique: Size = 0
+    parameters, buffers = [], []
     for name, shape, role, tied_to, _, frozen in found.tensors():
         if role == "buffer":
             buffers.append((name, shape, tied_to, frozen))
         else:
             parameters.append((name, shape, tied_to, frozen))
-            unique += 0 if tied_to is not None else prod(shape)  # type: ignore[arg-type]
+            unique = unique + (0 if tied_to is not None else product(shape))
     return _digest(unique, parameters, sorted(buffers))
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import weighbridge
+from tests.unit.safetensors_file import write as write_tensors
 from weighbridge import ConfigError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
+from weighbridge.accounts.parameters import unique_of
 from weighbridge.blueprints.stated_type import GOOGLE_KEYS
 from weighbridge.presets import presets
 
@@ -273,3 +275,14 @@ def test_json_is_what_the_design_names() -> None:
     assert {"source", "kind", "model_type", "class", "parameters", "buffers", "defaulted", "tree"} <= set(answer)
     assert {"unique", "stored", "trainable", "active", "embedding", "non_embedding"} <= set(answer["parameters"])
     assert answer["tree"]["parameters"] == sum(child["parameters"] for child in answer["tree"]["children"])
+
+
+def test_saved_buffers_of_a_file_are_no_parameters(tmp_path: Path) -> None:
+    """Its tensors are counted from their list, without a tree; either way a running mean is left out."""
+    write_tensors(
+        tmp_path / "a.safetensors",
+        {"bn.weight": (4,), "bn.bias": (4,), "bn.running_mean": (4,), "bn.running_var": (4,), "fc.weight": (5, 4)},
+    )
+    found = weighbridge.model(tmp_path / "a.safetensors")
+    assert found.listed is not None
+    assert unique_of(found) == found.count().unique == 4 + 4 + 20

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.safetensors_file import write as write_tensors
-from weighbridge import model
-from weighbridge.accounts.parameters import tally_of, unique_of
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.core.tree import flatten
 from weighbridge.load import checkpoint_of
@@ -117,14 +115,3 @@ def test_a_long_text_is_passed_over(text: bytes) -> None:
 def test_a_long_text_must_be_a_text(text: bytes, message: str) -> None:
     with pytest.raises(ReadError, match=message):
         safetensors.parse(long_header(text), 8)
-
-
-def test_saved_buffers_of_a_file_are_no_parameters(tmp_path: Path) -> None:
-    """Its tensors are counted from their list, without a tree; either way a running mean is left out."""
-    write_tensors(
-        tmp_path / "a.safetensors",
-        {"bn.weight": (4,), "bn.bias": (4,), "bn.running_mean": (4,), "bn.running_var": (4,), "fc.weight": (5, 4)},
-    )
-    found = model(tmp_path / "a.safetensors")
-    assert found.listed is not None
-    assert unique_of(found) == found.count().unique == 4 + 4 + 20
