@@ -153,8 +153,13 @@ def _remarks(model: ModelValue, given: Inputs, how: Settings, found: Memory, typ
     lines = [first, rough] if found.peak is not None and how.checkpointing != "none" else [first]
     if not found.refused:
         return lines
-    why = say(found.refused).removeprefix("activations: ").removeprefix("activations：")
-    return [*lines, say("Activations are not counted: {why}.").format(why=why)]
+    return [*lines, no_activations(found.refused, say)]
+
+
+def no_activations(why: str, say: Say) -> str:
+    """Say that activations are not counted, for the reason for which they were refused."""
+    reason = say(why).removeprefix("activations: ").removeprefix("activations：")
+    return say("Activations are not counted: {why}.").format(why=reason)
 
 
 def _whole_line(model: ModelValue, given: Inputs, how: Settings, found: Memory, types: str, say: Say) -> str:

@@ -128,13 +128,14 @@ def compare_page(request: Request, form: Form) -> Response:
     found = with_causes(compare(models, query.batch, query.seq))
     say = translator(query.lang)
     links = [query.link("/model", source=name, class_name="", overrides=()) for name in names]
+    costs = STRINGS["costs_in_bytes"]
     groups = [(say(title), [m for m in distinct_measures(found) if m.group == group]) for group, title in GROUPS.items()]
     view = {
         "names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)],
         "bars": views.bars(found, say),
         "links": links,
         "legend": views.legend_of(models, say),
-        "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, query))],
+        "groups": [*groups, (say(costs), views.cost_rows(models, query))],
         "devices": list(ACCELERATORS),
         "fits": views.fit_rows(models, query),
         "untold": [error_text(why, query.lang) for why in found.untold],

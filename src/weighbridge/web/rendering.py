@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import languages, translator
+from weighbridge.documents.human import flops
 from weighbridge.web.query import Query
 from weighbridge.web.strings import STRINGS
 
@@ -79,6 +80,7 @@ def templates() -> Environment:
         finalize=_escape_invisible,
     )
     environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
+    environment.filters["flops"] = flops
     environment.filters["breakable"] = _make_breakable
     environment.filters["lettered"] = _with_index
     return environment

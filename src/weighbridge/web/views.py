@@ -10,6 +10,7 @@ from weighbridge.accounts.accepted_inputs import length_names as lengths
 from weighbridge.accounts.compare import Comparison, Measure
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, accelerator
 from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.accounts.parameters import unique_of as model_count
@@ -23,7 +24,9 @@ from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, walk
 from weighbridge.documents.document import Row, Share, shares
 from weighbridge.documents.fits import document as fits_document
+from weighbridge.documents.given import describe_inputs
 from weighbridge.documents.human import size as human_bytes
+from weighbridge.documents.memory import no_activations
 from weighbridge.documents.reconcile import document as reconcile_document
 from weighbridge.documents.renderers import html
 from weighbridge.documents.renderers.treemap import Tile, join_path, sunburst, tiles, treemap, unique_names
@@ -201,7 +204,8 @@ def costs(found: Model, query: Query) -> dict[str, Any]:
             answer = html.body(fits_document(found, found.fits(query.device, batch=query.batch, seq=query.seq), device, query.lang))
         except WeighbridgeError as error:
             why = error_text(error, query.lang)
-    return {"costs": lines, "devices": list(ACCELERATORS), "fit": answer, "fit_refused": why}
+    given = describe_inputs(found, Inputs(batch=query.batch, seq=query.seq), say) if found.description is not None else ""
+    return {"costs": lines, "given": given, "devices": list(ACCELERATORS), "fit": answer, "fit_refused": why}
 
 
 COSTS = {
@@ -216,7 +220,7 @@ def _cost_lines(found: Model, query: Query) -> Iterator[tuple[str, int | None, s
 
     def training() -> tuple[int | None, str]:
         memory = found.memory(training=True, batch=query.batch, seq=query.seq)
-        return memory.total, memory.refused or ""
+        return memory.total, no_activations(memory.refused, translator(query.lang)) if memory.refused else ""
 
     asks: dict[str, Callable[[], tuple[int | None, str]]] = {
         "weights": lambda: (found.memory(dtype="bfloat16", batch=query.batch, seq=query.seq).weights, ""),
@@ -228,7 +232,7 @@ def _cost_lines(found: Model, query: Query) -> Iterator[tuple[str, int | None, s
             amount, why = ask()
         except WeighbridgeError as error:
             amount, why = None, error_text(error, query.lang)
-        yield COSTS[key], amount, translator(query.lang)(why) if amount is None else ""
+        yield COSTS[key], amount, why if amount is None else ""
 
 
 def _human_amount(amount: int | None) -> str:
