@@ -145,7 +145,9 @@ def _right_value(model: ModelValue, size: DescribedSize, said: str) -> int | Non
 
 
 _PLAIN_WIDTH = {
-    "hidden": pattern(r"d_?model|(?:model|hidden)[- ](?:size|dim|width)", re.IGNORECASE),
+    "hidden": pattern(
+        r"d_?model|(?:model|hidden|embedding)[- ](?:size|dim|width)|dim(?:ension(?:al)?)?[- ]embedding|residual", re.IGNORECASE
+    ),
     "mlp": pattern(r"feed|ffn|intermediate", re.IGNORECASE),
 }
 """Words that name one width of a model and no other."""

@@ -83,7 +83,7 @@ def _counts(text: str) -> list[Fraction]:
         count for names in models for name in names if (model := preset_model(name)) is not None and (count := own_count(model)) is not None
     }
     named = {count for count in own if not called or abs(called[0] - count) * 4 < count}
-    return [*called, *(Fraction(count) for count in sorted(named))] if len(named) < 2 and not (models and not named) else []
+    return [*called, *(Fraction(count) for count in sorted(named))] if (called or len(named) < 2) and not (models and not named) else []
 
 
 _CALLED = pattern(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)\s?B(?![a-z0-9])")

@@ -60,8 +60,19 @@ def main_values(model: ModelValue) -> Mapping[str, int]:
     found |= _layers_by_kind(model, found.get("layers")) if "experts" in found else {}
     if has_one_key(model):
         found["kv_heads"] = 1
+    found = {**_of_experts(model), **found}
     lengths = published_lengths(model.source)
     return {"positions": lengths[0], **found} if lengths else found
+
+
+def _of_experts(model: ModelValue) -> dict[str, int]:
+    """Return the experts of a model that is made of several, where just one of them has any: Llama 4's text model."""
+    if model.description is None:
+        return {}
+    found: dict[str, set[int]] = {word: set() for word in _KEYS}
+    for part in (vars(model.description.sizes), model.description.raw):
+        _gather(part, found)
+    return {word: next(iter(found[word])) for word in ("experts", "active") if len(found[word]) == 1}
 
 
 def has_one_key(model: ModelValue) -> bool:

@@ -39,6 +39,8 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
+    if _is_before_its_model(scene, size.token.line):
+        return False
     fair = size.word == "vocab" and judged.right is not None and _is_of_tokenizer(judged.said, judged.right)
     if fair or (size.word in ("positions", "types") and judged.right not in used):
         return False
@@ -67,6 +69,17 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if judged.right in used:
         return True
     return bool(near) or agreed >= 2
+
+
+def _is_before_its_model(scene: Scene, line: int) -> bool:
+    """Tell whether a line stands above the first name of the main model, in a text that names others too: it may be about one of those."""
+    if scene.given or scene.main is None or len(scene.alternates) < _SEVERAL or scene.contexts[line] != "":
+        return False
+    first = next((index for index in scene.named_lines if any(m.name == scene.main.name for m in scene.mentions[index])), line)
+    return first > line
+
+
+_SEVERAL = 2
 
 
 def belongs_to_a_part(text: str, end: int) -> bool:

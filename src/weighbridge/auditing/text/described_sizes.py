@@ -85,7 +85,7 @@ _COUNTED = (
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
     ("mlp", r"\sfor (?:the )?(?:feed-?forward|ffn|mlp)(?: (?:projections?|networks?|layers?|blocks?|dimension))?\b|[- ](?:feed-?forward|ffn|mlp|intermediate) (?:dimensions?|size|units)\b"),
-    ("hidden", r"\swide\b|[- ](?:d )?(?:embedding|hidden|model) (?:dim(?:ensions?)?|size)\b|\sfor (?:the )?embedding vectors\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
+    ("hidden", r"\swide\b|[- ](?:d )?(?:embedding|hidden|model) (?:dim(?:ensions?)?|size)\b|\sfor (?:the )?embedding vectors\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]dim (?:(?:token |hidden )?(?:embeddings?|vectors?|representations?|states?)|residual)\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = patterns.pattern("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))

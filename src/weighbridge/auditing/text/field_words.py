@@ -76,7 +76,7 @@ _ACTIVE = patterns.pattern(r"activ|select|\bused?\b|\buses\b only|per token|each
 _CLAUSE = patterns.pattern(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
 
 _LABELS = {
-    "experts": """experts, number of experts, num experts, num local experts, n routed experts, routed experts, total experts, expert count, experts per layer, moe experts,
+    "experts": """experts, number of experts, expert number, num of experts, no of experts, num experts, num local experts, n routed experts, routed experts, total experts, expert count, experts per layer, moe experts,
         专家数量, 专家数, 专家人数, 专家总数, 总专家数, 路由专家数, 路由专家数量, 专家个数, expert 数量""",
     "active": """active experts, activated experts, experts per token, num experts per tok, number of activated experts, number of active experts, selected experts per token,
         experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数, 激活的专家数量, 激活的 expert 数量, 激活 expert 数量, 激活专家个数""",
