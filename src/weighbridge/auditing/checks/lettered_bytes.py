@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.results import is_slip
@@ -14,6 +14,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.letter_formulas import evaluate
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
@@ -140,7 +141,7 @@ class _Letters:
 _GIVEN = pattern(r"(?<![A-Za-z0-9_*×)^(+])([a-zV])\s{0,3}(?:=|为|是|取|设为)\s{0,3}(\d[\d,]*)(?![\d.]*\s?[*/^×A-Za-z])")
 
 
-@lru_cache(maxsize=1024)
+@once_for_each_text
 def _values_given(text: str) -> dict[str, int]:
     """Return the value that a line gives each letter last; the lines below a formula ask again and again."""
     return {letter: int(value.replace(",", "")) for letter, value in _GIVEN.findall(text)}

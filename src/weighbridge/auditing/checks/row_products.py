@@ -10,6 +10,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.equations import Chain, chains
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
@@ -48,15 +49,16 @@ def _is_mistyped(claim: Claim) -> bool:
 
 def _pairs(table: Table) -> Iterator[tuple[int, int]]:
     """Yield the columns of computations, each with one of single numbers."""
-    kinds = [{_kind(row.cells[place]) for row in table.rows if place < len(row.cells)} for place in range(_WIDEST)]
+    kinds = [{_kind(row.cells[place].text) for row in table.rows if place < len(row.cells)} for place in range(_WIDEST)]
     for column, kind in enumerate(kinds):
         if "formula" in kind:
             yield from ((column, other) for other, one in enumerate(kinds) if other != column and "number" in one and "formula" not in one)
 
 
-def _kind(cell: Cell) -> str:
+@once_for_each_text
+def _kind(text: str) -> str:
     """Return what a cell holds: a ``formula`` of numbers, one ``number``, or neither."""
-    found = _tokens(cell)
+    found = _tokens(text, 0)
     numbers = [token for token in found if token.kind == "num"]
     if len(numbers) == 1 and len(found) == 1:
         return "number"
@@ -64,15 +66,13 @@ def _kind(cell: Cell) -> str:
     return "formula" if plain and len(numbers) > 1 and any(token.kind == "op" and token.text in "*+" for token in found) else ""
 
 
-def _tokens(cell: Cell) -> list[Token]:
-    return [
-        token for token in tokens(cell.text, cell.line) if token.text not in "`~≈约" and not (token.kind == "op" and token.text == "**")
-    ]
+def _tokens(text: str, line: int) -> list[Token]:
+    return [token for token in tokens(text, line) if token.text not in "`~≈约" and not (token.kind == "op" and token.text == "**")]
 
 
 def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, result: int) -> Claim | None:
     """Judge the result of a row, if both its cells are what their columns hold."""
-    if max(column, result) >= len(cells) or _kind(cells[column]) != "formula" or _kind(cells[result]) != "number":
+    if max(column, result) >= len(cells) or _kind(cells[column].text) != "formula" or _kind(cells[result].text) != "number":
         return None
     (number,) = _placed(cells[result])
     if number.value is None or (number.value < _SMALLEST and not number.unit):
@@ -89,4 +89,4 @@ def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, resu
 
 
 def _placed(cell: Cell) -> list[Token]:
-    return [token._replace(start=cell.start + token.start, end=cell.start + token.end) for token in _tokens(cell)]
+    return [token._replace(start=cell.start + token.start, end=cell.start + token.end) for token in _tokens(cell.text, cell.line)]

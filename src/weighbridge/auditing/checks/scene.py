@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -117,6 +117,11 @@ class Scene(NamedTuple):
         """Tell whether a token is part of a model's name."""
         named = self.mentions.get(token.line)
         return bool(named) and any(mention.column <= token.start < mention.end for mention in named or ())
+
+    def named_above(self, line: int, reach: int) -> Sequence[int]:
+        """Return the lines that name a model, of so many above a line, from the nearest on."""
+        lines = self.named_lines
+        return lines[bisect_left(lines, line - reach) : bisect_left(lines, line)][::-1]
 
     def statement_at(self, line: int) -> Sequence[Token]:
         """Return the statement that a line is part of, or none."""

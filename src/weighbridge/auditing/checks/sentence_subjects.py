@@ -120,7 +120,7 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
         model = next((m for m in inside if m.kind == MODEL), None)
         return (model if one else None), model is not None and model.end <= first
     earlier = [m for m in mentions if m.column < start]
-    for above in (index, *range(index - 1, max(-1, index - 1 - LISTED_REACH), -1)):
+    for above in (index, *scene.named_above(index, LISTED_REACH)):
         named = earlier if above == index else scene.mentions.get(above, ())
         models = [m for m, _ in _at_hand(scene.lines[above].text, named) if m.kind == MODEL]
         if models:

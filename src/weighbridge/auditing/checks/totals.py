@@ -103,6 +103,11 @@ def is_count(token: Token) -> bool:
 
 def is_operand(statement: Sequence[Token], index: int) -> bool:
     """Tell whether a number is part of a formula or of a range, and says no count by itself."""
+    before = statement[index - 1] if index else None
+    after = statement[index + 1] if index + 1 < len(statement) else None
+    plain = before is None or (before.kind != "op" and before.text not in ("-", "~", "–"))
+    if plain and (after is None or after.kind not in ("op", "sep")):
+        return False  # as nearly all numbers of a sentence
     beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement) and statement[i].line == statement[index].line]
     if index > 1 and statement[index - 1].text == "/" and statement[index - 2].kind == "word" and statement[index - 2] not in beside:
         beside = beside[1:]  # ``671B 总参数/37B 激活参数`` are two counts

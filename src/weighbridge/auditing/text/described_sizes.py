@@ -87,7 +87,7 @@ _COUNTED = (
     ("mlp", r"\sfor (?:the )?(?:feed-?forward|ffn|mlp)(?: (?:projections?|networks?|layers?|blocks?|dimension))?\b|[- ](?:feed-?forward|ffn|mlp|intermediate) (?:dimensions?|size|units)\b"),
     ("hidden", r"\swide\b|[- ](?:d )?(?:embedding|hidden|model) (?:dim(?:ensions?)?|size)\b|\sfor (?:the )?embedding vectors\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]dim (?:(?:token |hidden )?(?:embeddings?|vectors?|representations?|states?)|residual)\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
-_BEHIND = patterns.pattern("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
+_BEHIND = patterns.pattern(rf"(?=[^\W\d]|[\s-])(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))
 """What is counted: of 128 in ``heads of 128`` the heads are not so many, but so wide."""
 _FIGURE = patterns.pattern(_NUMBER)
@@ -133,7 +133,8 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     if len(text) > _LONGEST or not _DIGIT.search(text):
         return ()
     found: dict[int, DescribedSize] = {}
-    for label in _LABEL.finditer(lower_case(text)):
+    lower = lower_case(text)
+    for label in _LABEL.finditer(lower):
         after = _AFTER_LABEL.match(text, label.end())
         if after is not None and len(after["number"].replace(",", "")) <= _DIGITS:
             word = _OWN_WORDS[_fold_label(label[0])]
@@ -143,7 +144,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
                 word = "head_dim"
             last = _TOKENS.match(text, after.end())
             found.setdefault(after.start("number"), _size(word, after, label.start(), last.end() if last else after.end()))
-    for by in _BY.finditer(text):
+    for by in _BY.finditer(text) if "layers" in lower or "blocks" in lower else ():
         found.setdefault(by.start("number"), _size("hidden", by, by.start("number"), by.end()))
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
@@ -152,7 +153,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
                 continue  # ``2 of 8 experts activated``
             word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
             found[figure.start()] = _size(word, figure, figure.start(), behind.end())
-    for square in _SQUARE.finditer(text):
+    for square in _SQUARE.finditer(text) if "patch" in lower else ():
         for side in ("first", "second", "third", "fourth"):
             if square[side]:
                 found.setdefault(square.start(side), DescribedSize("patch", int(square[side]), *square.span(side), *square.span()))

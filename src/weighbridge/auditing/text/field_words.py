@@ -59,7 +59,9 @@ _COUNTED = (
     ("width", r"(?:dimension(?:s|al)?\b|dim\b|hidden states?\b|width\b|维)"),
 )
 """What may follow a number of each size."""
-_BEHIND = patterns.pattern(rf"[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
+_BEHIND = patterns.pattern(
+    rf"(?=[^\W\d]|[ -])[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE
+)
 _FIGURE = patterns.pattern(_NUMBER)
 _LETTERED = patterns.pattern(
     r"(?<![A-Za-z_])(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})(?![\d.]| ?[×x*·+/] ?\d)|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
@@ -126,11 +128,11 @@ def _fields_of(text: str) -> tuple[Field, ...]:
         return ()
     found: dict[int, Field] = {}
     parts: list[int] = []
-    for match in _LETTERED.finditer(text):
-        group = "after" if match["after"] else "before"
-        word = "kv_heads" if (match["key"] or match["word"]).upper() != "Q" else "heads"
-        if (match["key"] or "KV").upper() != "K":
-            found[match.start(group)] = Field(word, int(match[group]), *match.span(group), True)
+    for letter in _LETTERED.finditer(text) if "K" in text or "Q" in text else ():
+        group = "after" if letter["after"] else "before"
+        word = "kv_heads" if (letter["key"] or letter["word"]).upper() != "Q" else "heads"
+        if (letter["key"] or "KV").upper() != "K":
+            found[letter.start(group)] = Field(word, int(letter[group]), *letter.span(group), True)
     for match in _LABELLED.finditer(text):
         named, first = _label_at(text, match.start())
         if named in _WIDE and text[match.start() : match.start("number")].strip(" *_`\"'") == "of":
@@ -138,7 +140,8 @@ def _fields_of(text: str) -> tuple[Field, ...]:
         if named is not None and not _RESULT.search(text, 0, match.start("number")):
             parts += [match.start("number")] * is_of_a_part(text, first, match.end("number"), labelled=True)
             _keep(found, Field(named, _value(match), *match.span("number"), True))
-    for match in (*_FIGURE.finditer(text), *_FACTOR.finditer(text)):
+    factors = _FACTOR.finditer(text) if "×" in text or "*" in text or "·" in text else ()
+    for match in (*_FIGURE.finditer(text), *factors):
         behind = _BEHIND.match(text, match.end())
         if behind is not None:
             parts += [match.start("number")] * is_of_a_part(text, match.start("number"), behind.end(), labelled=False)
@@ -148,8 +151,9 @@ def _fields_of(text: str) -> tuple[Field, ...]:
             elif word == "experts" and _is_active(text, match.start(), behind.end()):
                 word = "active"
             _keep(found, Field(word, _value(match), *match.span("number"), False))
-    for match in _TOP.finditer(text):
-        _keep(found, Field("active", int(match["number"]), *match.span("number"), False))
+    for top in _TOP.finditer(text) if "top" in text.lower() else ():
+        start, end = top.span("number")
+        _keep(found, Field("active", int(top["number"]), start, end, False))
     own = (field for field in found.values() if not is_after_a_part(text, parts, field.start))
     return tuple(sorted(own, key=lambda field: field.start))
 

@@ -17,7 +17,7 @@ SIGNS = {
 }  # fmt: skip
 """TeX commands that are drawn as one sign."""
 
-_SAME = str.maketrans({"⋅": "·", "−": "-", "∗": "*", "∙": "·", "（": "(", "）": ")", "～": "∼", "~": "∼", "：": ":", "，": ","})
+_SAME = {"⋅": "·", "−": "-", "∗": "*", "∙": "·", "（": "(", "）": ")", "～": "∼", "~": "∼", "：": ":", "，": ","}
 _DROPPED = frozenset(" \t\u00a0\u2009\u202f\u200b\u200c\u200d\u2061\u2062\u2063\ufeff{}$_")
 _WINDOW = 600
 
@@ -42,8 +42,9 @@ def repeats(raw: str) -> list[tuple[int, int]]:
     if len(raw) < 5:
         return []
     found = _repeats(raw) if "=" in raw or "," in raw else []
-    if "\\" not in raw and "^" not in raw and not any(0 < raw.count(f" {sign}") < raw.count(sign) for sign in "=+-"):
-        return found  # TeX is told by its commands, or by signs that it spaces and the drawn copy does not
+    drawn = "\\" in raw or "^" in raw
+    if not drawn and (raw.count("=") < 2 or not any(0 < raw.count(f" {sign}") < raw.count(sign) for sign in "=+-")):
+        return found  # TeX is told by its commands, or, in an equation, by signs that it spaces and the drawn copy does not
     flat, position = _flatten(raw), 0
     while position < len(flat.text):
         step = _tex_copies(flat, position) if flat.tex[position] else None
@@ -80,7 +81,7 @@ def _flatten(raw: str) -> _Flat:
             continue
         spaced = start > 0 and raw[start - 1] == " " and character in "=+-"
         pending = pending or spaced
-        text.append(character.translate(_SAME))
+        text.append(_SAME.get(character, character))
         flat.starts.append(start)
         flat.ends.append(position)
         flat.tex.append(pending)

@@ -40,15 +40,17 @@ _LABEL = patterns.pattern(
     re.IGNORECASE,
 )
 _COUNTED = (
-    ("kv_heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
-    ("heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
-    ("layers", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层(?![面次级归叠维大尺神宽]))", re.IGNORECASE)),
-    ("vocab", patterns.pattern(rf"(?:vocabulary|vocab)(?: (?:of|in) {NAME})?\s(?:of|has|contains|with|is)\s{_NUMBER} (?:bpe |wordpiece |sentencepiece |subword )?(?:tokens|words|entries|wordpieces|subwords)\b", re.IGNORECASE)),
-    ("vocab", patterns.pattern(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE)),
-    ("head_dim", patterns.pattern(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE)),
-    ("head_dim", patterns.pattern(rf"each head(?: (?:of|in) {NAME})? (?:is|has) {_NUMBER}[- ]dimensions?(?:al)?\b|{_NUMBER.replace('number', 'other')}-dimensional heads\b", re.IGNORECASE)),
-    ("hidden", patterns.pattern(rf"{_NUMBER} hidden (?:units|dimensions)\b", re.IGNORECASE)),
+    ("kv_heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE), True),
+    ("heads", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE), True),
+    ("layers", patterns.pattern(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层(?![面次级归叠维大尺神宽]))", re.IGNORECASE), True),
+    ("vocab", patterns.pattern(rf"(?:vocabulary|vocab)(?: (?:of|in) {NAME})?\s(?:of|has|contains|with|is)\s{_NUMBER} (?:bpe |wordpiece |sentencepiece |subword )?(?:tokens|words|entries|wordpieces|subwords)\b", re.IGNORECASE), False),
+    ("vocab", patterns.pattern(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE), False),
+    ("head_dim", patterns.pattern(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE), False),
+    ("head_dim", patterns.pattern(rf"each head(?: (?:of|in) {NAME})? (?:is|has) {_NUMBER}[- ]dimensions?(?:al)?\b", re.IGNORECASE), False),
+    ("head_dim", patterns.pattern(rf"{_NUMBER}-dimensional heads\b", re.IGNORECASE), True),
+    ("hidden", patterns.pattern(rf"{_NUMBER} hidden (?:units|dimensions)\b", re.IGNORECASE), True),
 )  # fmt: skip
+"""What is said of things counted, and whether that begins with their number."""
 _GLUE = patterns.pattern(
     r"[\s,，、;；:：*_`\"'’“”()（）#>•·-]+|(?:ha[sd]|have|having|is|are|uses?|used|using|employs|contains|consists|comprises|features|includes|stacks|of|in|the|an?|its|it|and|with|each|which|"
     r"that|model|network|architecture|there|all|where|s|mlp|mlps|ffn|feed[- ]?forward|layers?|blocks?|transformer)(?![A-Za-z])|(?:about |around |~|≈|约)?\d[\d.,]*\s?(?:[MBKT]|million|billion|亿|万)\s?(?:个?参数|param(?:eter)?s?)(?![a-z])|每层|每个|[有共的含用由其为是和及与个]|包含|具有|采用|使用|堆叠|组成|模型|以及",
@@ -107,7 +109,10 @@ def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
         )
         wide = _WIDE.get(word) if _OF.search(sentence, label.end("label"), label.start("number")) else None
         return _size_of(wide or word, label)
-    for word, pattern in _COUNTED:
+    numbered = sentence[place].isdigit()
+    for word, pattern, begins_with_number in _COUNTED:
+        if begins_with_number is not numbered:
+            continue
         match = pattern.match(sentence, place)
         if match is not None:
             return _size_of(word, match)
@@ -120,8 +125,7 @@ _WIDE = {"layers": "hidden", "heads": "head_dim", "kv_heads": "head_dim"}
 
 
 def _size_of(word: str, match: re.Match[str]) -> tuple[PlainSize, int]:
-    group = "number" if match["number"] else "other"
-    return PlainSize(word, int(match[group].replace(",", "")), *match.span(group)), match.end()
+    return PlainSize(word, int(match["number"].replace(",", "")), *match.span("number")), match.end()
 
 
 def _is_changed(sentence: str) -> bool:

@@ -28,7 +28,7 @@ def tokens(text: str, line: int) -> list[Token]:
     [(')', ')'), ('rel', '='), ('num', '2,362,368')]
     """
     pieces = _tokens(text)
-    return [_make(Token, (kind, said, line, *rest)) for kind, said, _, *rest in pieces] if line else list(pieces)
+    return [_make(Token, (*piece[:2], line, *piece[3:])) for piece in pieces] if line else list(pieces)
 
 
 @once_for_each_text
@@ -42,11 +42,16 @@ def _tokens(text: str) -> tuple[Token, ...]:
         found.append(Token("sep", mark.group(), line, 0, mark.end()))
         position = mark.end()
     while position < length:
-        if text[position] == " ":
+        character = text[position]
+        if character == " ":
             position += 1
             continue
         spaced = position > 0 and text[position - 1] == " "
-        word = WORD.match(text, position)
+        if character in _PLAIN:
+            found.append(_make(Token, ("sep", character, line, position, position + 1, None, "", 0, spaced)))
+            position += 1
+            continue
+        word = WORD.match(text, position) if character in _LETTERS else None
         if word is not None and _is_plain_word(word.group()):
             end = word.end()
             if text[end : end + 1] in (".", "-") and text[end + 1 : end + 2].isalnum() and text[end + 1 : end + 2].isascii():
@@ -62,6 +67,9 @@ def _tokens(text: str) -> tuple[Token, ...]:
 
 
 _make = tuple.__new__
+_PLAIN = frozenset(",.;'\"`|{}#_$%&@?\\，。、；！？（）：“”")
+"""Signs that begin nothing longer and are no operation, bracket or relation."""
+_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 @lru_cache(maxsize=1 << 14)
