@@ -101,6 +101,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         [statement for statement in spoken if id(statement) in figures],
         figures,
         [index for index, line in enumerate(lines) if _DIGIT.search(line.text)],
+        [line.text for line in lines],
     )
 
 

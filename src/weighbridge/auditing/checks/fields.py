@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
@@ -162,6 +163,7 @@ def _can_be_wrong(said: _StatedField, words: Collection[str]) -> bool:
     return said.near and said.field.word in words and said.field.value > 0 and one_of_a_kind and not _is_any(said)
 
 
+@lru_cache(maxsize=256)
 def is_composite(model: ModelValue) -> bool:
     """Tell whether a model is made of several, or has an encoder and a decoder: it has several sizes of each kind."""
     description = model.description

@@ -12,6 +12,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import ParsedTerm, parse
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.sections import sections
@@ -208,16 +209,9 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
     for label in (clause, before):
         if not find_components(label):
             continue
-        name, clear = subject(label)
-        if name == "total" and section not in (None, "total"):
+        if section not in (None, "total") and subject(label)[0] == "total":
             return section, False
-        last = find_components(label)[-1]
-        words = _SHAPE.sub("", strip_names(label[last.end :].lower()))
-        rest = _MODEL_WORDS.sub("", _FILLERS.sub("", words))
-        plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
-        if name is None:
-            return last.subject if len({m.subject for m in find_components(label)}) > 1 else None, False
-        return name, plain
+        return _named_in(label)
     if after:
         name, clear = subject(after)
         if name is not None:
@@ -233,6 +227,18 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
         named = scene.mentions.get(statement[end - 1].line)
         return ("total", _is_of_model(before)) if named and named[0].column < statement[end - 1].start else (section, False)
     return section, False
+
+
+@once_for_each_text
+def _named_in(label: str) -> tuple[str | None, bool]:
+    """Return the component that a label names, and whether plainly: nothing else stands behind the name."""
+    name, clear = subject(label)
+    last = find_components(label)[-1]
+    if name is None:
+        return last.subject if len({m.subject for m in find_components(label)}) > 1 else None, False
+    words = _SHAPE.sub("", strip_names(label[last.end :].lower()))
+    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", words))
+    return name, clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
 
 
 _WHOLE = pattern(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")

@@ -78,6 +78,7 @@ class Scene(NamedTuple):
         numbered: The statements that hold a number.
         figures: By statement, its numbers, each with its place in it.
         counted_lines: The lines that have a digit, in order.
+        texts: The lines as they are read.
     """
 
     lines: Sequence[Line]
@@ -103,6 +104,7 @@ class Scene(NamedTuple):
     numbered: Sequence[Sequence[Token]] = ()
     figures: Mapping[int, Sequence[tuple[int, Token]]] = {}
     counted_lines: Sequence[int] = ()
+    texts: Sequence[str] = ()
 
     @property
     def given(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import is_padded
@@ -14,6 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.patterns import any_word, pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES, TOKENIZER_SHORT
@@ -94,10 +94,10 @@ def _is_of_tokenizer(said: int, right: int) -> bool:
 
 def is_of_their_own(scene: Scene, line: int) -> bool:
     """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
-    return not scene.given and any(_speaks_of_own(scene.lines[index].text) for index in range(max(0, line - BESIDE_LINES), line + 1))
+    return not scene.given and any(map(_speaks_of_own, scene.texts[max(0, line - BESIDE_LINES) : line + 1]))
 
 
-@lru_cache(maxsize=4096)
+@once_for_each_text
 def _speaks_of_own(text: str) -> bool:
     """Tell whether a line speaks of a model of the author's own; all that stands below it asks again."""
     return _OWN.search(text) is not None

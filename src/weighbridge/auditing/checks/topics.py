@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 
 from weighbridge.auditing.checks.count_subjects import is_base, pronoun_subject
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
@@ -93,6 +94,7 @@ def _is_only(scene: Scene, mention: Mention, line: int) -> bool:
     return all((m.kind != FAMILY and m.name == mention.name) or (m.kind == FAMILY and set(m.names) >= set(mention.names)) for m in above)
 
 
+@lru_cache(maxsize=256)
 def is_composite(model: ModelValue) -> bool:
     """Tell whether a model is made of several models, each with sizes of its own."""
     description = model.description

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.memory import once_for_each_text
@@ -140,7 +140,7 @@ def _fields_of(text: str) -> tuple[Field, ...]:
         if named is not None and not _RESULT.search(text, 0, match.start("number")):
             parts += [match.start("number")] * is_of_a_part(text, first, match.end("number"), labelled=True)
             _keep(found, Field(named, _value(match), *match.span("number"), True))
-    factors = _FACTOR.finditer(text) if "×" in text or "*" in text or "·" in text else ()
+    factors: Iterable[re.Match[str]] = _FACTOR.finditer(text) if "×" in text or "*" in text or "·" in text else ()
     for match in (*_FIGURE.finditer(text), *factors):
         behind = _BEHIND.match(text, match.end())
         if behind is not None:
@@ -152,8 +152,7 @@ def _fields_of(text: str) -> tuple[Field, ...]:
                 word = "active"
             _keep(found, Field(word, _value(match), *match.span("number"), False))
     for top in _TOP.finditer(text) if "top" in text.lower() else ():
-        start, end = top.span("number")
-        _keep(found, Field("active", int(top["number"]), start, end, False))
+        _keep(found, Field("active", int(top["number"]), *top.span("number"), False))
     own = (field for field in found.values() if not is_after_a_part(text, parts, field.start))
     return tuple(sorted(own, key=lambda field: field.start))
 

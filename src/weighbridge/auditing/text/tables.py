@@ -125,6 +125,9 @@ def _pasted_tables(lines: Sequence[Line], taken: set[int]) -> list[Table]:
     found: list[Table] = []
     index = 0
     while index + 2 < len(lines):
+        if not (_ends_in_figure(lines[index + 1].text) and _ends_in_figure(lines[index + 2].text)):
+            index += 1
+            continue
         head = _words(lines[index], index)
         width = len(head.cells) if head is not None else 0
         last = index + 1
@@ -135,6 +138,14 @@ def _pasted_tables(lines: Sequence[Line], taken: set[int]) -> list[Table]:
             found.append(Table((head,), rows))
         index = max(index + 1, last - 1)
     return found
+
+
+def _ends_in_figure(text: str) -> bool:
+    """Tell whether the last word of a line may be a figure, as that of a row is."""
+    return text.rstrip(" ").rpartition(" ")[2][:1] in _BEGINS_FIGURE
+
+
+_BEGINS_FIGURE = frozenset("0123456789~≈-–—")
 
 
 def _words(line: Line, index: int) -> Row | None:
