@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = pattern(r"[。!?！？|]|\.(?!\d)")
 _CLAUSE = pattern(r"[;；]|[,，](?!\d)(?:\s*(?:while|whereas|but|and|而|但)(?![a-z]))?|\b(?:while|whereas|but)\b|而", re.IGNORECASE)
+_CLAUSE_BEFORE = pattern(r"[,，:：]\s?$")
 _MOST_CLAUSES = 4
 _COUNTED_IN = pattern(r"\b(?:count\w*|includ\w*|plus|when|after|before|except|without)\b|算上|包括|加上|去掉", re.IGNORECASE)
 """Words of a later clause by which a size counts more, or less, than the model's."""
@@ -98,6 +99,9 @@ def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> I
             last = breaks[-1].start()
         before, after = text[first : mention.column], text[mention.end : last]
         sizes = _read(before, after)
+        if not sizes and _CLAUSE_BEFORE.search(before) and not OTHERWISE.search(before):
+            first, before = mention.column, ""  # ``对 FFN,bert-base 的 intermediate_size=3072,``
+            sizes = _read(before, after)
         elliptic = _HAS_ONE.fullmatch(f"{NAME}{after}") if len(latest) == 1 and not sizes else None
         if elliptic is not None:
             number = PlainSize(latest[0].word, int(elliptic["number"]), *elliptic.span("number"))

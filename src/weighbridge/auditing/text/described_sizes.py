@@ -88,6 +88,9 @@ _COUNTED = (
     ("hidden", r"\swide\b|[- ](?:d )?(?:embedding|hidden|model) (?:dim(?:ensions?)?|size)\b|\sfor (?:the )?embedding vectors\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]dim (?:(?:token |hidden )?(?:embeddings?|vectors?|representations?|states?)|residual)\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = patterns.pattern(rf"(?=[^\W\d]|[\s-])(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
+_ASIDE = patterns.pattern(r"\s?[维层]?\s?[(（][`\s]?(?P<label>[A-Za-z][A-Za-z_ -]{2,30}|[\u4e00-\u9fff]{2,8})[`\s]?[)）]")
+"""The name of a size in parentheses behind its number: ``长度都是 128 (head_dim)``."""
+_ASIDES = frozenset(("hidden", "mlp", "heads", "kv_heads", "layers", "head_dim", "vocab"))
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))
 """What is counted: of 128 in ``heads of 128`` the heads are not so many, but so wide."""
 _FIGURE = patterns.pattern(_NUMBER)
@@ -148,7 +151,11 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
         found.setdefault(by.start("number"), _size("hidden", by, by.start("number"), by.end()))
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
-        if behind is not None and figure.start() not in found and not (figure.start() == 0 and HEADING_NUMBER.match(text)):
+        if behind is None and figure.start() not in found and (aside := _ASIDE.match(text, figure.end())) is not None:
+            label = _LABEL.fullmatch(lower_case(aside["label"]))
+            if label is not None and _OWN_WORDS[_fold_label(label[0])] in _ASIDES:
+                found[figure.start()] = _size(_OWN_WORDS[_fold_label(label[0])], figure, figure.start(), aside.end())
+        elif behind is not None and figure.start() not in found and not (figure.start() == 0 and HEADING_NUMBER.match(text)):
             if behind.lastgroup == "active" and _OUT_OF.search(text, max(0, figure.start() - 24), figure.start()):
                 continue  # ``2 of 8 experts activated``
             word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
