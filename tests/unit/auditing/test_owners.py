@@ -71,8 +71,13 @@ def test_a_name_that_looks_like_a_product_is_no_equation() -> None:
         ("BERT base 12层 768隐藏单元 12个head 共{}", ("110M", "210M")),
         ("GPT-3 模型规模达到{}参数，涌现出上下文学习能力", ("1750亿", "1250亿")),
         ("DeepSeek-V3 有671B参数（{}激活）", ("37B", "30B")),
+        ("对FFN,bert-base的intermediate_size={},FFN层包含两个线性变换,对应的参数为4722432", ("3072", "4096")),
+        ("LLaMA-7B 的每个头的长度都是{} (head_dim)，隐藏维度是4096，共32层", ("128", "256")),
+        ("LLaMA-7B（fp16）每个 token 要缓存 {} 的 K 和 V。", ("512KB", "776KB")),
+        ("LLaMA-7B 单 token KV Cache（FP16）= {}", ("512 KB", "776 KB")),
+        ("- 注意力：67.1M\n- FFN：100.7M\n- LayerNorm：~16K\n- 总计：{}", ("168M", "148M")),
     ],
 )
-def test_a_count_without_the_word_for_it_is_the_models(text: str, right: tuple[str, str]) -> None:
+def test_a_number_is_said_in_ways_of_its_own(text: str, right: tuple[str, str]) -> None:
     assert not audit(text.format(right[0])).wrong
     assert audit(text.format(right[1])).wrong

@@ -21,7 +21,7 @@ from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 PER_TOKEN = pattern(
-    r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token",
+    r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每(?:生成|新增|多|增加)?一?个?(?:新的?)? ?(?:token|词元)|一个 ?(?:token|词元)|单个? ?(?:token|词元)|/ ?token",
     re.IGNORECASE,
 )
 SENTENCE = 300

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 OF_CACHE = pattern(
-    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?@|kv ?(?:/|per) ?token|for the cache|of cache|memory per token",
+    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?@|kv ?(?:/|per) ?token|for the cache|of cache|memory per token|缓存[^。，]{0,12}k ?(?:和|/|、|与) ?v(?![a-z])",
     re.IGNORECASE,
 )
 SEVERAL = 3

@@ -10,9 +10,9 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, scales, whole, write_like
+from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
-from weighbridge.auditing.thresholds import BLOCK_LINES, LEAST_ROWS
+from weighbridge.auditing.thresholds import BLOCK_LINES, LEAST_ROWS, RELATED_DIGITS
 from weighbridge.core.messages import mark
 
 _SMALLEST = 1000
@@ -42,7 +42,8 @@ def _of_rounded(scene: Scene) -> Iterator[Claim]:
     for line, total in results.items():
         if not TOTAL.search(scene.lines[line].text[: total.start]):
             continue
-        parts = _lines_above(results, line)
+        least = scales(total)[0] / 10**total.places / 2  # what is less than half of the last place changes nothing
+        parts = [part for part in _lines_above(results, line) if part.unit == total.unit or (likeliest_value(part) or 0) >= least]
         if len(parts) < LEAST_ROWS or any(part.unit != total.unit for part in parts):
             continue
         number, right = likeliest_value(total) or Fraction(0), sum((likeliest_value(part) or Fraction(0) for part in parts), Fraction(0))
@@ -50,7 +51,9 @@ def _of_rounded(scene: Scene) -> Iterator[Claim]:
         facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right)}
         if is_sum(total, parts):
             yield claim(scene.lines, total, total, "arithmetic", "rounded", **facts, reason=because(mark("the sum of the rows above")))
-        elif total.places and is_slip(*(f"{float(one / scales(total)[0]):.{total.places}f}" for one in (number, right))):
+        elif (total.places or significant_digits(total) >= RELATED_DIGITS) and is_slip(
+            *(f"{float(one / scales(total)[0]):.{total.places}f}" for one in (number, right))
+        ):
             reason = because(mark("the lines above add up to {right}"), right=shown)
             yield claim(scene.lines, total, total, "arithmetic", "wrong", **facts, reason=reason)
 
