@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FILLER = pattern(
     r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
     r"compact|lightweight|powerful|massive|only|just|merely|models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
-    r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]",
+    r"版本|模型|多少|答案?|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]",
     re.IGNORECASE,
 )
 

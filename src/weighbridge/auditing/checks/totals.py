@@ -128,6 +128,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         return
     first = max(0, token.start - SENTENCE)
     start = max((m.end() for m in _SENTENCE.finditer(text, first, token.start) if not _is_inside(text, m.start())), default=first)
+    start = _start_of_question(text, start)
     stop = next((m.start() for m in _SENTENCE.finditer(text, token.end, token.end + SENTENCE)), min(len(text), token.end + SENTENCE))
     before, after = text[start : token.start], text[token.end : stop]
     before = _label_above(scene, token, text) + _first_cell(text, token) + before
@@ -176,6 +177,16 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         and not _is_computed(scene, token)
     ):
         yield from report_wrong_count(scene, token, subject, what)
+
+
+def _start_of_question(text: str, start: int) -> int:
+    """Return where the question begins that a sentence answers, or where the sentence itself does: ``BERT-large 有多少参数？答：3.4 亿``."""
+    asked = _QUESTION.search(text, 0, start) if _ANSWER.match(text, start) else None
+    return asked.start() if asked is not None else start
+
+
+_QUESTION = pattern(r"[^。;；!！?？|]*(?:多少|几个|多大|how many)[^。;；!！?？|]*[?？]$", re.IGNORECASE)
+_ANSWER = pattern(r"\s*[*_]{0,2}(?:答案?|A|Answer)[*_]{0,2}\s?[:：]")
 
 
 def _is_computed(scene: Scene, token: Token) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from weighbridge.auditing import patterns
-from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.field_words import LABELS, OF_KEYS
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.phrases import as_trie, lower_case
@@ -152,13 +152,15 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
         if behind is None and figure.start() not in found and (aside := _ASIDE.match(text, figure.end())) is not None:
-            label = _LABEL.fullmatch(lower_case(aside["label"]))
-            if label is not None and _OWN_WORDS[_fold_label(label[0])] in _ASIDES:
-                found[figure.start()] = _size(_OWN_WORDS[_fold_label(label[0])], figure, figure.start(), aside.end())
+            named = _LABEL.fullmatch(lower_case(aside["label"]))
+            word = _OWN_WORDS[_fold_label(named[0])] if named is not None else ""
+            if word in _ASIDES:
+                found[figure.start()] = _size(word, figure, figure.start(), aside.end())
         elif behind is not None and figure.start() not in found and not (figure.start() == 0 and HEADING_NUMBER.match(text)):
             if behind.lastgroup == "active" and _OUT_OF.search(text, max(0, figure.start() - 24), figure.start()):
                 continue  # ``2 of 8 experts activated``
             word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
+            word = "kv_heads" if word == "heads" and OF_KEYS.search(text, 0, figure.start()) else word
             found[figure.start()] = _size(word, figure, figure.start(), behind.end())
     for square in _SQUARE.finditer(text) if "patch" in lower else ():
         for side in ("first", "second", "third", "fourth"):

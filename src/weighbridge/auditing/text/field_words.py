@@ -72,6 +72,8 @@ _FACTOR = patterns.pattern(
 """A number behind a sign of multiplication, where a word stands before the sign: ``8 KV heads × 128-dim heads × 126 layers``."""
 _RESULT = patterns.pattern(r"[×x*·+/][^=,，;；]*=\s?$")
 """Before the result of an equation, whose words are those of its factors: ``128 heads × 128-dim heads = 16384``."""
+OF_KEYS = patterns.pattern(r"(?:\bkv|\bk/v|键值)\s?(?:的|[只仅都则就也共各])*[有是为用]?\s?$", re.IGNORECASE)
+"""Before a number of heads, what says that they are those of keys and values: ``KV 只有 4 个头``."""
 _TOP = patterns.pattern(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
 _OUT_OF = patterns.pattern(r"(?<![\d.,])\d{1,3}[- ](?:out )?of[- ](?:(?:the|its|their) )?$", re.IGNORECASE)
 _ACTIVE = patterns.pattern(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
@@ -146,6 +148,8 @@ def _fields_of(text: str) -> tuple[Field, ...]:
         if behind is not None:
             parts += [match.start("number")] * is_of_a_part(text, match.start("number"), behind.end(), labelled=False)
             word = str(behind.lastgroup)
+            if word == "heads" and OF_KEYS.search(text, 0, match.start("number")):
+                word = "kv_heads"
             if word in ("experts", "active") and _OUT_OF.search(text, max(0, match.start() - 24), match.start()):
                 word = "experts"  # ``2 of 8 experts activated``
             elif word == "experts" and _is_active(text, match.start(), behind.end()):

@@ -75,7 +75,7 @@ _OF_A_VARIANT = pattern(r"\s?[维层个]?的\s?(?:版本|变体|分类|小模型
 """Behind the number of a size, what has it instead."""
 _BEHIND = pattern(
     r"\s?(?:的\s?)?(?:小型?\s?|简单\s?|浅层?\s?)?(?:分类|标签|句向量|图像|视觉|语音|音频|感知机|全连接|线性层?|前馈|卷积|交叉|池化|投影|适配|循环|任务|预测|检测|稠密|滑动|专家"
-    r"|(?:使用|采用|用|为|是)(?:滑动|全局|局部|线性|稠密|moe|普通)|(?:mlp|lstm|bilstm|rnn|cnn|gru|moe|lora|adapter|resnet|ffn)(?![a-z])|共用|共享|一组)",
+    r"|(?:使用|采用|用|为|是)(?:滑动|全局|局部|线性|稠密|moe|普通)|(?:mlp|lstm|bilstm|rnn|cnn|gru|moe|lora|adapter|resnet|ffn)(?![a-z]))",
     re.IGNORECASE,
 )
 """Behind a number of layers or heads, or a width, what has so many instead."""

@@ -53,7 +53,7 @@ _COUNTED = (
 """What is said of things counted, and whether that begins with their number."""
 _GLUE = patterns.pattern(
     r"[\s,，、;；:：*_`\"'’“”()（）#>•·-]+|(?:ha[sd]|have|having|is|are|uses?|used|using|employs|contains|consists|comprises|features|includes|stacks|of|in|the|an?|its|it|and|with|each|which|"
-    r"that|model|network|architecture|there|all|where|s|mlp|mlps|ffn|feed[- ]?forward|layers?|blocks?|transformer)(?![A-Za-z])|(?:about |around |~|≈|约)?\d[\d.,]*\s?(?:[MBKT]|million|billion|亿|万)\s?(?:个?参数|param(?:eter)?s?)(?![a-z])|每层|每个|[有共的含用由其为是和及与个]|包含|具有|采用|使用|堆叠|组成|模型|以及",
+    r"that|model|network|architecture|there|all|where|s|mlp|mlps|ffn|feed[- ]?forward|layers?|blocks?|transformer)(?![A-Za-z])|(?:about |around |~|≈|约)?\d[\d.,]*\s?(?:[MBKT]|million|billion|亿|万)\s?(?:个?参数|param(?:eter)?s?)(?![a-z])|每层|每个|中(?!间)|[有共的含用由其为是和及与个]|包含|具有|采用|使用|堆叠|组成|模型|以及",
     re.IGNORECASE,
 )
 """Words that change nothing of a size, whatever stands between, and the count of the same model."""

@@ -37,8 +37,8 @@ _PHRASES = {
 }
 
 _COUNTS = "数 数量 数目 个数 总数 的数量 的个数 的数目 的总数 num"
-_WIDTHS = "维度 的维度 维数 的维数 大小 的大小 尺寸 的尺寸 宽度 的宽度 dim size"
-_INNER = "维度 的维度 隐藏维度 的隐藏维度 中间维度 的中间维度 内部维度 中间层维度 的中间层维度 隐藏层维度 的隐藏层维度 大小 中间层大小 的中间层大小 隐藏层大小 的隐藏层大小 宽度 的宽度 size"
+_WIDTHS = "维度 的维度 维数 的维数 大小 的大小 尺寸 的尺寸 宽度 的宽度 dim 的dim size 的size"
+_INNER = "维度 的维度 隐藏维度 的隐藏维度 中间维度 的中间维度 内部维度 中间层维度 的中间层维度 隐藏层维度 的隐藏层维度 大小 中间层大小 的中间层大小 隐藏层大小 的隐藏层大小 宽度 的宽度 size dim 的dim"
 _BUILT = (
     ("layers", "层,隐藏层,编码层,解码层,编码器层,解码器层,网络层,模型层,transformer层,transformer块,transformer模块,transformer layer,transformer block,transformer blocks,encoder层,encoder layer,"
      "decoder层,decoder layer,decoder block,layer,layers,block,blocks", _COUNTS),
