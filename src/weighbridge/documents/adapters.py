@@ -62,7 +62,7 @@ MEMORY = ("weights", "adapter", "gradients", "optimizer", "total")
 
 
 def _modules(found: AdapterCount) -> list[dict[str, Any]]:
-    """Return what each module gets; what many modules get alike is one object."""
+    """Return what each module gets; modules that get the same share one object."""
     alike: dict[tuple[object, ...], tuple[int, list[dict[str, Any]]]] = {}
     modules = []
     for site, added in found.sites:
@@ -84,7 +84,7 @@ def _modules(found: AdapterCount) -> list[dict[str, Any]]:
 
 
 def _without_path(site: Site, added: tuple[AddedTensor, ...]) -> tuple[object, ...]:
-    """Return what one module gets, without the module's name: the same for modules that differ by their names alone."""
+    """Return what a module gets with its own path cut off: equal for modules that differ only in name."""
     path = site.path
     after = len(path)
     return tuple([(tensor[0][after:] if tensor[0].startswith(path) else (tensor[0],), tensor[1:]) for tensor in added])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Group(NamedTuple):
-    """Terms that came about in the same way: how many, the bytes of one, and what they are."""
+    """Equal terms: how many, the bytes of one, and what they are."""
 
     times: int
     each: int
@@ -66,6 +66,6 @@ def equation(group: Group, lettered: LetteredModel, level: int) -> Equation:
 
 
 def sum_line(amounts: list[int], level: int, label: str) -> Iterator[Block]:
-    """Add up, if there is more than one."""
+    """Yield the sum of several amounts; nothing for a single one."""
     if len(amounts) > 1:
         yield Equation(level, (Sum(tuple(Number(int(amount)) for amount in amounts)), Number(sum(map(int, amounts)))), label)

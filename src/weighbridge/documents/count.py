@@ -42,7 +42,7 @@ def document(model: ModelValue, *, depth: int | None = None, total: bool = False
 
 
 def in_short(model: ModelValue, lang: str = "en", counted: Tally | None = None) -> str:
-    """Say how many parameters those are, roughly, and what they weigh in the usual types.
+    """Say the count rounded, and its bytes in float32 and bfloat16.
 
     >>> from weighbridge import model
     >>> in_short(model("bert-base-uncased"))

@@ -1,4 +1,4 @@
-"""Of which type the bytes are where nobody named one, and why; what the config says of it."""
+"""The dtype that is assumed where no ``--dtype`` is given, why, and what the config says."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stated_type(model: ModelValue) -> str | None:
 
 
 def default_type_lines(model: ModelValue, dtype: str, what: str, say: Say) -> list[str]:
-    """Say which type was taken since none was given, and which one the config names.
+    """Say which dtype was assumed, and which one the config names.
 
     Args:
         dtype: The type that was taken.

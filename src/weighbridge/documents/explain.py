@@ -48,7 +48,7 @@ def document(derivation: Derivation, *, fold: bool = False) -> Document:
 
 
 def fold_to_length(derivation: Derivation, lines: int) -> Document:
-    """Lay a derivation out in about so many lines: sections like earlier ones only say so, and inner ones are folded where it is too long.
+    """Lay a derivation out in about *lines* lines: repeated sections refer back, and inner ones are folded where it is too long.
 
     >>> from weighbridge import model
     >>> fold_to_length(model("resnet-50").explain(), 250).blocks[-1].text
@@ -259,7 +259,7 @@ class _Writer:
 
 
 def _likeness(section: Section) -> object:
-    """Return what two sections have in common that differ only in where they stand: titles, formulas, numbers of copies."""
+    """Return a key of titles, formulas and copies that is equal for sections that differ only in position."""
     inside = tuple(
         (part.title, write(part.formula, TEXT), part.tied) if isinstance(part, Line) else (_likeness(part), part.copies)
         for part in section.parts

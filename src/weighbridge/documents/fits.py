@@ -64,7 +64,7 @@ def document(
     lang: str = "en",
     derive: Callable[[Fit, Say], Iterator[Block]] | None = None,
 ) -> Document:
-    """Return the document of ``weigh fits``: ways to run it, cheapest first, with *derive* what each holds, and bounds of its speed."""
+    """Return the document of ``weigh fits``: ways to run it, cheapest first, with *derive* what each holds, and how fast it can be at best."""
     say = translator(lang)
     if found.chosen is None:
         figure = say("does not fit {gib} GiB").format(gib=f"{found.memory / GIB:g}")

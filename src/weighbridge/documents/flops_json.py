@@ -1,4 +1,4 @@
-"""The FLOPs of a model as JSON; apart from the document, whose tables and sentences a program does not wait for."""
+"""The FLOPs of a model as JSON; apart from the document, so that ``--json`` loads no tables or sentences."""
 
 from __future__ import annotations
 

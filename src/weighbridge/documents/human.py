@@ -28,7 +28,7 @@ def certainty(name: str, trust: str) -> str:
 
 
 def quantity(number: int, lang: str = "en") -> str:
-    """Write a count with four digits that count.
+    """Write a count to four significant digits.
 
     >>> quantity(109482240), quantity(8030261248), quantity(109482240, "zh"), quantity(512)
     ('109.5 M', '8.03 B', '1.095 亿', '512')

@@ -107,7 +107,7 @@ def document(
 
 
 def _type_from(model: ModelValue, how: Settings, training: bool) -> str:
-    """Tell where a type comes from that nobody named: ``file``, ``quantization_config`` or ``default``."""
+    """Return where an assumed dtype comes from: ``file``, ``quantization_config`` or ``default``."""
     stated = quantization_of(model)
     if stated is not None and how.quantization is not None and (how.quantization, how.dtype) == (stated.scheme, stated.dtype):
         return "quantization_config"
@@ -115,13 +115,13 @@ def _type_from(model: ModelValue, how: Settings, training: bool) -> str:
 
 
 def _types_told(model: ModelValue, how: Settings, training: bool, say: Say) -> str:
-    """Return the type of the weights: that which was asked for, or that of a file, which counts as it is."""
+    """Return the dtype of the weights: the one asked for, or a file's own."""
     as_stored = model.kind == "checkpoint" and how.quantization is None and not (training and is_unpacked(model.tree))
     return (file_type(model.tree) or say("the types of the file")) if as_stored else how.dtype
 
 
 def _type_lines(model: ModelValue, how: Settings, training: bool, say: Say) -> list[str]:
-    """Say of which type the weights are where nobody named one."""
+    """Say which dtype the weights are counted in where none was given."""
     where = _type_from(model, how, training)
     if where == "default":
         return default_type_lines(model, how.dtype, "weights", say)
@@ -163,7 +163,7 @@ def no_activations(why: str, say: Say) -> str:
 
 
 def _whole_line(model: ModelValue, given: Inputs, how: Settings, found: Memory, types: str, say: Say) -> str:
-    """Say how much it is as people say it, and for what is put in."""
+    """Say the total in GB and GiB, and for which inputs and settings it holds."""
     whole = memory_size(sum(getattr(found, name) or 0 for name in PARTS), say)
     if not found.gradients:
         return say("{size} in {dtype}.").format(size=whole, dtype=types)
@@ -180,7 +180,7 @@ def _whole_line(model: ModelValue, given: Inputs, how: Settings, found: Memory, 
 
 
 def _unreached_lines(model: ModelValue, given: Inputs, say: Say) -> list[str]:
-    """Say how many parameters get no gradient, since what they read is not put in."""
+    """Say how many parameters get no gradient because their input is not given."""
     count = unreached_elements(model.tree, given.lengths())
     if not count:
         return []

@@ -78,7 +78,7 @@ def _series(name: str) -> str:
 
 
 def _relevance(kind: str, wanted: str) -> tuple[int, list[tuple[int, str]]]:
-    """Rank a model type for the word asked for: 0 is that type, 1 a version of it, 2 begins so, 3 has the word, 4 has it not.
+    """Rank a model type for a search word: 0 equal, 1 a version of it, 2 starts with it, 3 contains it, 4 does not.
 
     >>> sorted(["squeezebert", "qwen3_moe", "qwen2", "qwen"], key=lambda kind: _relevance(kind, "qwen"))
     ['qwen', 'qwen2', 'qwen3_moe', 'squeezebert']
@@ -91,7 +91,7 @@ def _relevance(kind: str, wanted: str) -> tuple[int, list[tuple[int, str]]]:
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:
-    """Return what sorts names as people do: numbers by their value, words by the alphabet.
+    """Return a sort key that orders numbers in names by value and words alphabetically.
 
     >>> sorted(["llama-13b", "llama-7b", "llama-3-8b", "llama"], key=natural_order)
     ['llama', 'llama-3-8b', 'llama-7b', 'llama-13b']

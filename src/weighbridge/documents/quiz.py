@@ -79,7 +79,7 @@ def _json_number(number: object) -> object:
 def document(
     exercise: Exercise, marking: Marking | None = None, hints: int = 0, *, solution: bool = False, invite: bool = False
 ) -> Document:
-    """Lay an exercise out: the question, what it takes, hints; the marking and the solution where there are any.
+    """Lay an exercise out: the question, the sizes it uses, hints; the marking and the solution if asked for.
 
     Args:
         invite: Say by which command it is answered, as long as it is not.

@@ -135,7 +135,7 @@ def _tensor_table(model: ModelValue, say: Say) -> Iterator[Block]:
 
 
 def _cut(table: Table, say: Say) -> Iterator[Block]:
-    """Yield a table's first rows; beyond what anybody reads, it is said that there are more."""
+    """Yield a table's first rows, and say how many more there are."""
     yield table._replace(rows=table.rows[:MOST_ROWS])
     if len(table.rows) > MOST_ROWS:
         yield Paragraph(1, say("Only the first {most} rows are shown; weigh count shows all.").format(most=f"{MOST_ROWS:,}"))

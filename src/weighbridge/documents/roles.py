@@ -60,7 +60,7 @@ def role_of(part: Part, around: Sequence[Part] = ()) -> str:
 
 @lru_cache(maxsize=4096)
 def _role(name: str, kind: str, repeated: bool, around: tuple[str, ...]) -> str:
-    """Tell a role by all that tells it: of a file with very many modules few differ in that."""
+    """Return the role of a module from its kind, name and surroundings; cached, since modules of a large file repeat them."""
     part = Part(name, kind=kind, repeat=2 if repeated else None)
     return FROM_TOPIC.get(
         Leaf(name, Pair(part, part), tuple(Pair(outer, outer) for outer in (Part("", kind=one) for one in around))).topic, "other"
@@ -68,7 +68,7 @@ def _role(name: str, kind: str, repeated: bool, around: tuple[str, ...]) -> str:
 
 
 def role_within(entry: Entry, around: tuple[Part, ...] = ()) -> str:
-    """Return the role that has nearly all of what an entry holds."""
+    """Return the role of nearly all elements of an entry."""
     if entry.children:
         return main_role(amounts(entry, around))
     return role_of(entry.part, around) if entry.amount else "other"
@@ -93,7 +93,7 @@ def amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
 
 
 def main_role(found: dict[str, int]) -> str:
-    """Return the role that has nearly all of what was found; ``mixed`` if none has.
+    """Return the role of nearly all elements; ``mixed`` if there is none.
 
     >>> main_role({"mlp": 95, "norm": 5}), main_role({"mlp": 60, "attention": 40})
     ('mlp', 'mixed')

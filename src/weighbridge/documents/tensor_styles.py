@@ -279,7 +279,7 @@ STYLES: dict[str, Callable[[ModelValue, str], Iterator[str]]] = {
 
 
 def _remarks(model: ModelValue, style: str, say: Say) -> Iterator[str]:
-    """Yield what the style has no place for."""
+    """Yield notes on what the style cannot show."""
     tally = tally_of(model)
     tied, buffers = int(str(tally.duplicated)) - int(str(tally.unique)), int(str(tally.buffers))
     if style in ("torch", "tensorflow") and tied:

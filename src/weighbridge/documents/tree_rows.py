@@ -39,7 +39,7 @@ class View(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where the walk stands.
+    """The position of the walk.
 
     Attributes:
         names: The names of the rows above.

@@ -49,7 +49,7 @@ def adapter_config(folder: Path) -> dict[str, Any] | None:
 
 
 def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:
-    """Say of a listing what it adapts, and how.
+    """Add notes to a listing: what it adapts, and how.
 
     Raises:
         ReadError: An A without its B, or ranks that do not agree with each other.
@@ -61,7 +61,7 @@ def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:
 
 
 def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
-    """Say of what an adapter is one, whether its ranks are those of its config, and which modules are saved whole beside it."""
+    """Say which base an adapter is for, whether its ranks match its config, and which whole modules are saved with it."""
     base = config.get(BASE_MODEL)
     kind = config.get("peft_type", "adapter")
     if isinstance(base, str) and base:

@@ -69,7 +69,7 @@ def members(file: BinaryIO) -> dict[str, Member]:
 
 
 def content(file: BinaryIO, member: Member, limit: int) -> bytes:
-    """Return a member's bytes, unpacked; no more than *limit* are ever made.
+    """Return a member's bytes, unpacked; at most *limit* of them.
 
     Raises:
         ReadError: It is larger, or damaged.

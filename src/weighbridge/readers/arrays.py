@@ -87,7 +87,7 @@ def _type(dtype: object) -> tuple[str, int]:
 
 
 def _length(data: object) -> int | None:
-    """Return how many bytes an array has: bytes themselves, or a text of as many letters, as protocols before 3 write them."""
+    """Return the number of bytes of an array's data: a bytes object, or the text that protocols before 3 write instead."""
     if isinstance(data, Stub) and isinstance(data.args, tuple) and data.maker in _BYTES:
         data = data.args[0] if data.args else b""
     if isinstance(data, LongText):

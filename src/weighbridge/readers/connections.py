@@ -228,7 +228,7 @@ class _Stay(HTTPRedirectHandler):
 
 
 def redirected_host(url: str, timeout: float) -> str:
-    """Ask a server, without any credentials, for an address; return the host that it leads on to, or the empty string if it leads nowhere else."""
+    """Return the host that an address redirects to, asked for without credentials; empty if it does not redirect."""
     exchange = _Exchange(Connections(), time.monotonic() + timeout, timeout)
     asked = Request(url, headers={"Range": "bytes=0-0", "User-Agent": "weighbridge"})
     try:

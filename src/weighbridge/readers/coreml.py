@@ -66,7 +66,7 @@ LARGEST_MANIFEST = 1 << 20
 
 
 class _Walk(NamedTuple):
-    """What is passed along: the place in the file, how much may still be read, what was found, and how far each file of values must reach."""
+    """The state of a walk: position in the file, bytes left to read, tensors found, and how long each file of values must be."""
 
     cursor: Cursor
     budget: Budget
@@ -75,7 +75,7 @@ class _Walk(NamedTuple):
 
 
 def sniff(head: bytes) -> bool:
-    """Tell that no file is known by its first bytes alone: a SavedModel's graph begins alike, so the ending decides.
+    """Return False: the first bytes are those of a SavedModel's graph too, so the file's suffix decides.
 
     >>> sniff(bytes([8, 1, 18]))
     False

@@ -64,7 +64,7 @@ def _metadata(data: bytes) -> dict[Any, Any]:
 
 
 def _with_own_bytes(tensor: StoredTensor) -> StoredTensor:
-    """Give back its bytes to a tensor: chunks are never shared, and their file is another."""
+    """Return a tensor that owns its bytes: chunks are never shared."""
     return tensor._replace(size_bytes=prod(tensor.shape) * BYTES[tensor.dtype], note="" if tensor.role is None else tensor.note)
 
 

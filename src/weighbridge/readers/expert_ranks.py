@@ -36,7 +36,7 @@ _PART = re.compile(r"model(?P<number>\d{1,4})\.(?P<name>.*)")
 
 
 def stated_size(arguments: Mapping[str, Any], key: str) -> int:
-    """Return in how many a training says that something is cut, 1 where it does not say.
+    """Return the degree of parallelism that a training states, 1 if it states none.
 
     >>> stated_size({"expert_model_parallel_size": 4}, "expert_model_parallel_size"), stated_size({}, "expert_model_parallel_size")
     (4, 1)
@@ -48,7 +48,7 @@ def stated_size(arguments: Mapping[str, Any], key: str) -> int:
 
 
 def join_experts(ranks: Sequence[list[StoredTensor]]) -> list[StoredTensor]:
-    """Join what the expert-parallel ranks hold that have all else in common.
+    """Join the expert-parallel ranks that share all other coordinates.
 
     Raises:
         ReadError: They differ in more than their experts, or hold experts in a form of which it is not known how they count on.
@@ -90,7 +90,7 @@ def join_experts(ranks: Sequence[list[StoredTensor]]) -> list[StoredTensor]:
 
 
 def cut_of_fused(name: str) -> int | None:
-    """Return along which dimension a matrix of all of a rank's experts goes on in the next rank's, or None if it is no such matrix.
+    """Return the dimension along which a rank's fused expert matrix is concatenated with the next rank's; None for other matrices.
 
     >>> cut_of_fused("mlp.experts.weight1"), cut_of_fused("mlp.experts.weight2"), cut_of_fused("mlp.weight1")
     (1, 0, None)
@@ -100,14 +100,14 @@ def cut_of_fused(name: str) -> int | None:
 
 
 def _concatenate(tensor: StoredTensor, ranks: int) -> StoredTensor:
-    """Return the matrix that those of all ranks, which are alike, make up."""
+    """Return the concatenation of equally shaped matrices of all ranks."""
     dimension = cut_of_fused(tensor.name)
     shape = tuple(size * ranks if place == dimension else size for place, size in enumerate(tensor.shape))
     return tensor._replace(shape=shape, size_bytes=tensor.size_bytes * ranks)
 
 
 def _count_on(name: str, rank: int, experts: Mapping[str, set[int]]) -> str:
-    """Return the name of a rank's own expert by its number among all; any other name as it is."""
+    """Renumber a rank's local expert to its global index; return any other name unchanged."""
     match = _EXPERT.fullmatch(name)
     if match is None:
         return name
@@ -116,7 +116,7 @@ def _count_on(name: str, rank: int, experts: Mapping[str, set[int]]) -> str:
 
 
 def count_experts(names: Iterable[str]) -> int:
-    """Return how many experts the layer has that has most of them, by their names.
+    """Return the largest number of experts in any layer, by their names.
 
     >>> count_experts(["mlp.experts.local_experts.3.linear_fc1.weight", "mlp.router.weight"])
     4

@@ -63,7 +63,7 @@ _NUMBERS = {0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1:
 
 
 class Token(NamedTuple):
-    """What stands at one place: a ``map``, ``list``, ``text``, ``bytes``, ``array`` or ``value``.
+    """One token: a ``map``, ``list``, ``text``, ``bytes``, ``array`` or ``value``.
 
     Attributes:
         kind: Which of these.

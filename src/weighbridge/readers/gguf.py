@@ -155,7 +155,7 @@ def check_whole(listing: Listing) -> Listing:
 
 
 def _notes(metadata: dict[str, Any], tensors: list[StoredTensor], missing: int) -> Iterator[str]:
-    """Say what the count does not show: files cut off, parts, ties."""
+    """Yield notes: truncated files, missing parts, ties."""
     parts, part = metadata.get("split.count", 1), metadata.get("split.no", 0)
     if missing:
         yield Text("the file ends {missing:,} bytes before its tensors do; its table is whole", missing=missing)
@@ -204,7 +204,7 @@ def _architecture_notes(architecture: object) -> Iterator[str]:
 
 
 def _lora(metadata: Mapping[str, object], named: Mapping[str, StoredTensor]) -> str:
-    """Say for which architecture a LoRA is: its pairs of matrices, their ranks, and how many matrices lack their partner."""
+    """Describe a LoRA file: base architecture, pairs of matrices, ranks, and unpaired matrices."""
     halves = [{name.removesuffix(end) for name in named if name.endswith(end)} for end in (".lora_a", ".lora_b")]
     pairs, alone = halves[0] & halves[1], halves[0] ^ halves[1]
     ranks = sorted({named[f"{name}.lora_a"].shape[0] for name in pairs if named[f"{name}.lora_a"].shape})

@@ -208,7 +208,7 @@ def latent_sizes(stated: Mapping[str, Any], names: Container[str]) -> dict[str, 
 
 
 def _layers(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
-    """Take the layers that predict further tokens from the file's count of layers."""
+    """Subtract the multi-token-prediction layers from the file's layer count."""
     further, layers = stated.get("nextn_predict_layers"), stated.get("block_count")
     return {"num_hidden_layers": layers - further} if isinstance(further, int) and isinstance(layers, int) else {}
 

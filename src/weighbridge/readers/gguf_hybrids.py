@@ -30,7 +30,7 @@ MOST_LAYERS = 10_000
 
 
 def layers_of(stated: Mapping[str, Any]) -> int:
-    """Return how many layers a file has, without those that predict further tokens; none, if it claims more than are asked for by name."""
+    """Return the number of layers without multi-token-prediction layers; 0 if the file claims more layers than its tensors name."""
     layers, further = stated.get("block_count"), stated.get("nextn_predict_layers", 0)
     return layers - further if isinstance(layers, int) and isinstance(further, int) and 0 <= further <= layers <= MOST_LAYERS else 0
 

@@ -132,7 +132,7 @@ def _minicpm3(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any
 
 
 def window_pattern(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which layers see a window, as the file's pattern says, without those that predict further tokens."""
+    """Return which layers use a sliding window, by the file's pattern, without multi-token-prediction layers."""
     pattern = stated.get("attention.sliding_window_pattern")
     if not isinstance(pattern, tuple):
         return {}
@@ -150,7 +150,7 @@ def of_kind(stated: Mapping[str, Any], key: str, kind: str) -> Any:
 
 
 def _gemma4(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
-    """Tell the two kinds of attention apart: those that see all have heads of another width, and may have other key heads."""
+    """Set the sizes of the two kinds of attention: full attention has another head width, and may have another number of key-value heads."""
     known = {
         "num_key_value_heads": of_kind(stated, "attention.head_count_kv", "sliding_attention"),
         "num_global_key_value_heads": of_kind(stated, "attention.head_count_kv", "full_attention"),
@@ -210,7 +210,7 @@ def _nemotron(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any
 
 
 def _largest_entry(value: Any) -> Any:
-    """Return a value; of one for each layer, of which layers of other kinds have none, the largest."""
+    """Return a value; of a per-layer list in which some layers have 0, the largest."""
     return max(value) if isinstance(value, tuple) else value
 
 

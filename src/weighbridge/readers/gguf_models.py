@@ -78,7 +78,7 @@ def _metadata(listing: Listing) -> dict[str, Any]:
 
 
 def _shared_value(key: str, value: object) -> object:
-    """Return a value; of one for each layer the one that all share."""
+    """Return a value; of a per-layer list, the value that all layers share."""
     if isinstance(value, tuple) and len(set(value)) == 1:
         return value[0]
     if isinstance(value, tuple | SkippedValue):
@@ -97,7 +97,7 @@ def _vocabulary(listing: Listing, key: str) -> object:
 
 
 def steps_of(listing: Listing) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the renamings, as patterns and what takes their place (several names, if a tensor holds several), from a file's names to the reference's.
+    """Return the renaming rules from a file's names to the reference's: patterns and replacements (several, if a tensor is fused).
 
     >>> steps_of(Listing("gguf", (), {"general.architecture": "gpt2"}))[0]
     ('(^|\\\\.)token_embd(?=\\\\.|$)', ('\\\\1transformer.wte',))
@@ -107,13 +107,13 @@ def steps_of(listing: Listing) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def kept_in_metadata(listing: Listing) -> tuple[str, ...]:
-    """Return how the names of parameters end that a file keeps in its metadata, and not among its tensors."""
+    """Return the name suffixes of parameters that a file keeps in its metadata instead of its tensors."""
     known = architecture_of(listing)
     return () if known is None else known.in_metadata
 
 
 def omitted_tensors(listing: Listing) -> tuple[str, ...]:
-    """Return how the names of parameters begin, or end, that the converter leaves out of a file."""
+    """Return the name prefixes or suffixes of parameters that the converter omits."""
     known = architecture_of(listing)
     return () if known is None else known.left_out
 
@@ -125,7 +125,7 @@ def extra_tensors(listing: Listing) -> tuple[str, ...]:
 
 
 def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Yield the renamings of every architecture, if *names* are those of a GGUF file, of which nothing else is known.
+    """Yield the renaming rules of every architecture if *names* look like a GGUF file's, where no metadata is at hand.
 
     >>> 40 < len(list(steps_for_names(["blk.0.attn_q.weight"]))) < len(KNOWN)
     True

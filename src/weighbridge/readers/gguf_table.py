@@ -1,4 +1,4 @@
-"""All architectures of llama.cpp that a description stands behind, by the name that files give."""
+"""All architectures of llama.cpp that have a blueprint, by their ``general.architecture``."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Reader(Protocol):
 
 
 def refuse_immense(listing: Listing) -> Listing:
-    """Return a listing unless one of its tensors has more elements than 64 bits can number: formats that leave values out state any shape.
+    """Refuse a listing in which a tensor has more elements than 64 bits can count: a format without values can state any shape.
 
     >>> refuse_immense(Listing("zarr", (StoredTensor("w", "F32", (1 << 40, 1 << 40), 0),)))
     Traceback (most recent call last):
@@ -136,7 +136,7 @@ def refuse_immense(listing: Listing) -> Listing:
 
 
 def unique_names(names: list[str]) -> list[str]:
-    """Return names of which none stands twice: of equal ones (a key with a dot, a key that is a number) the later get their number.
+    """Make names unique: later duplicates (a key with a dot, a numeric key) get a number.
 
     >>> unique_names(["a.b", "c", "a.b"])
     ['a.b', 'c', 'a.b (2)']

@@ -72,7 +72,7 @@ class Node(NamedTuple):
 
 
 class Scope:
-    """What is found in a graph while it is walked; names are looked for in the graphs around it too."""
+    """What a graph defines; names are looked up in the enclosing graphs too."""
 
     def __init__(self, prefix: str, outer: Scope | None) -> None:
         self.prefix = prefix
@@ -86,7 +86,7 @@ class Scope:
 
 
 class _Walk(NamedTuple):
-    """The state of a reading: its place, how much may still be read, where shared data lies, and whose matrix a number is."""
+    """The state of a walk: position, bytes left to read, shared data, and the owner of each matrix."""
 
     cursor: Cursor
     budget: Budget

@@ -53,7 +53,7 @@ def join_listings(encoder: Listing, decoder: Listing) -> Listing:
 
 
 def _possible_copies(encoder: Listing, decoder: Listing) -> Iterator[str]:
-    """Say what may be in both files: tensors of one name, or embeddings, of one shape and type."""
+    """Say which tensors may be in both files: equal names, or embeddings of equal shape and type."""
     named = {(tensor.name, tensor.shape, tensor.dtype): tensor for tensor in decoder.tensors}
     pairs = [(one, named[key]) for one in encoder.tensors if (key := (one.name, one.shape, one.dtype)) in named and one.role != "buffer"]
     first, second = _table(encoder), _table(decoder)
@@ -70,7 +70,7 @@ def _possible_copies(encoder: Listing, decoder: Listing) -> Iterator[str]:
 
 
 def _table(listing: Listing) -> StoredTensor | None:
-    """Return the largest embedding, which is that of the words."""
+    """Return the largest embedding, which is the word embedding."""
     tables = [tensor for tensor in listing.tensors if tensor.role == "embedding"]
     return max(tables, key=lambda tensor: prod(tensor.shape), default=None)
 

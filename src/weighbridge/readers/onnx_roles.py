@@ -1,4 +1,4 @@
-"""What a constant of an ONNX graph is, told by the operators that take it.
+"""The role of a constant in an ONNX graph, from the operators that use it.
 
 Source: onnx, docs/Operators.md; onnxruntime, docs/ContribOperators.md and python/tools/quantization (its names)
 """
@@ -14,7 +14,7 @@ from weighbridge.readers.roles import role_of
 
 
 class Use(NamedTuple):
-    """One place where a tensor is taken: the operator, which of its inputs, its whole-number attributes, and its own name."""
+    """One use of a tensor: the operator, which of its inputs, its integer attributes, and its name."""
 
     kind: str
     position: int
@@ -88,7 +88,7 @@ FLOATS = ("F", "BF")
 
 
 def with_role(tensor: StoredTensor, uses: list[Use], names: Collection[str]) -> StoredTensor:
-    """Give a tensor its role, from the operators that take it."""
+    """Give a tensor its role, from the operators that use it."""
     overhead = next((kind for use in uses if (kind := QUANTIZED.get(use.kind, {}).get(use.position))), None)
     if overhead is None and _is_scale_name(tensor.name, names):
         overhead = ZERO if tensor.name.endswith("_zero_point") else SCALE
@@ -127,7 +127,7 @@ def _packed_matrix(tensor: StoredTensor, use: Use) -> StoredTensor | None:
 
 
 def _float_role(tensor: StoredTensor, uses: list[Use]) -> StoredTensor:
-    """Tell a parameter from a number that an exporter wrote down, such as an epsilon or the root of the head size."""
+    """Tell parameters from constants that an exporter folded in, such as an epsilon or the root of the head size."""
     last = tensor.name.rpartition(".")[2]
     made = tensor.note == "a constant" or any(sign in tensor.name for sign in ("Constant", "::", "/")) or tensor.name.isdecimal()
     if made and prod(tensor.shape) == 1 and not any((use.kind, use.position) in PLAIN and use.kind not in ELEMENTWISE for use in uses):

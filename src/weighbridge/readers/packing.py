@@ -160,7 +160,7 @@ def _may_be_packed(tensor: StoredTensor) -> bool:
 
 
 def _modules(listing: Listing) -> dict[str, dict[str, StoredTensor]]:
-    """Put together what stands under one module's name, by the last pieces of the names."""
+    """Group arrays by module, keyed by the last piece of their names."""
     modules: dict[str, dict[str, StoredTensor]] = {}
     for tensor in listing.tensors:
         state = _STATE.fullmatch(tensor.name)
@@ -235,7 +235,7 @@ def _as_buffer(tensor: StoredTensor, kind: str) -> StoredTensor:
 
 
 def _is_activation(tensor: StoredTensor) -> bool:
-    """Tell whether this is a scale of activations or of the cache, which stands alone, one number or one a head."""
+    """Tell whether this is a scale of activations or of the cache: a scalar, or one per head."""
     last = tensor.name.rpartition(".")[2]
     return KINDS.get(last) == "scale of activations" and len(tensor.shape) <= 1 and tensor.role is None
 

@@ -80,7 +80,7 @@ def join(folder: Path, files: Mapping[Place, Path]) -> Listing:
 
 
 def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
-    """Join what the ranks hold, by what the training says of itself.
+    """Join the ranks' tensors, by the training's own arguments.
 
     Raises:
         ReadError: A tensor of which it is not known how it is cut up, pieces that do not fit each other, or less or more than the training states.
@@ -203,7 +203,7 @@ def _facts(path: Path) -> Facts:
 
 
 def _cut_by(facts: Facts) -> Cut:
-    """Return what tells how a tensor is cut: DeepSpeed's patterns, if the file has them, else Megatron's names."""
+    """Return the rule by which tensors are sharded: DeepSpeed's patterns if the file has them, else Megatron's names."""
     if facts.patterns is None:
         return cut_in_megatron
     whole = (*_patterns(facts.patterns, "tp_replicated_parameter_patterns"), *_patterns(facts.patterns, "parameter_to_average_patterns"))
@@ -218,7 +218,7 @@ def _cut_by(facts: Facts) -> Cut:
 
 
 def cut_in_megatron(name: str) -> int | None:
-    """Return along which dimension Megatron-LM cuts a tensor, by the name of its module; None for a name that is none of its own.
+    """Return the dimension along which Megatron-LM shards a tensor, by its module's name; None for an unknown name.
 
     >>> [cut_in_megatron(f"decoder.layers.0.mlp.{name}") for name in ("linear_fc1.bias", "linear_fc2.weight", "linear_fc2.bias", "gate.weight")]
     [0, 1, -1, None]
@@ -264,7 +264,7 @@ def _stage(listings: list[list[StoredTensor]], cut: Cut) -> list[StoredTensor]:
 
 
 def _is_aside(tensor: StoredTensor) -> bool:
-    """Tell whether a tensor lies beside the model, and is a rank's own."""
+    """Tell whether a tensor is a rank's own state beside the model."""
     return tensor.role == "buffer" and tensor.note != ""
 
 
@@ -306,7 +306,7 @@ def _mismatch_error(tensor: StoredTensor) -> ReadError:
 
 
 def _count_on(name: str, first: int) -> tuple[str, int]:
-    """Return a name whose layer counts on from those of the stages before, and the layer's number; for what is of no layer, one less than *first*.
+    """Return a name with its layer renumbered after the earlier stages', and that number; *first* - 1 outside of layers.
 
     >>> _count_on("decoder.layers.1.mlp.linear_fc1.weight", 12)
     ('decoder.layers.13.mlp.linear_fc1.weight', 13)
@@ -330,7 +330,7 @@ def _tie_output(tensor: StoredTensor, model: Mapping[str, StoredTensor], argumen
 
 
 def _check_whole(model: Mapping[str, StoredTensor], layers: int, arguments: Mapping[str, Any]) -> None:
-    """Hold what was joined against the sizes that the training states."""
+    """Check the joined tensors against the sizes that the training states."""
     stated = arguments.get("num_layers")
     if isinstance(stated, int) and layers != stated:
         raise ReadError(Text("the stages hold {found} layers, where the training's num_layers is {stated}", found=layers, stated=stated))

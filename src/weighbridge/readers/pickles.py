@@ -159,7 +159,7 @@ def _data(s: _State, length: int) -> object:
 
 
 def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
-    """Python 2's strings: text wherever they matter to us."""
+    """Read a Python 2 string as text."""
     read = _bytes(size, signed=signed)
 
     def string(s: _State) -> str:
@@ -330,7 +330,7 @@ def _get(number: Callable[[_State], int]) -> Callable[[_State], None]:
 
 
 def _skip(s: _State) -> None:
-    """Protocol and frame markers say nothing that is needed."""
+    """Skip protocol and frame markers."""
 
 
 def _one_more(s: _State) -> None:

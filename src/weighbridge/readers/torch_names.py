@@ -95,7 +95,7 @@ def _group_notes(divided: Division, tensors: list[StoredTensor]) -> list[str]:
 
 
 def _tensors(divided: Division) -> list[StoredTensor]:
-    """Give every tensor its name, those of the model first; one that looks into what another of them holds is tied to it."""
+    """Name every tensor, the model's first; a view of another tensor is tied to it."""
     found = [*divided.model, *((name, one) for _, name, one in divided.aside)]
     if len(found) > MOST_TENSORS:
         raise ReadError(Text("the pickle names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS))
@@ -124,7 +124,7 @@ def _tie_as_stated(tensors: list[StoredTensor], stated: Mapping[str, str]) -> li
 
 
 def _tensor_of(name: str, found: FoundTensor, owner: str | None, counted: set[tuple[str, int, int]]) -> StoredTensor:
-    """Return the row of one tensor: its bytes are those it reaches in its storage, and none if another tensor owns them.
+    """Return the row of one tensor, with the bytes it reaches in its storage; none if another tensor owns them.
 
     Args:
         name: Its name.
@@ -162,7 +162,7 @@ def _elements_not_counted(view: View, counted: set[tuple[str, int, int]]) -> tup
 
 
 def _owners(named: list[tuple[str, View]]) -> dict[str, str]:
-    """Return, for each tensor whose elements are all another's, that other's name: the first that holds them.
+    """Map each tensor that is a view of another to the owner's name: the first that holds all its elements.
 
     What the file holds no elements of (on the meta device, a sparse tensor of zeros) is another's where the pickle has one object twice.
     """

@@ -1,4 +1,4 @@
-"""What a pickle of torch is made of: storages, tensors that look into them, and the functions that it may call.
+"""What a torch pickle consists of: storages, tensors that are views of them, and the functions it may call.
 
 Source: torch 2.13.0, torch/serialization.py (``persistent_id``), torch/_utils.py (``_rebuild_*``).
 """
@@ -60,7 +60,7 @@ BYTES = {
 
 
 class Storage(NamedTuple):
-    """A run of bytes that tensors look into.
+    """A run of bytes that tensors are views of.
 
     Attributes:
         key: Its name among the storages.
@@ -76,7 +76,7 @@ class Storage(NamedTuple):
 
 
 class View(NamedTuple):
-    """A tensor: a look into a storage, in elements.
+    """A tensor: a view of a storage, in elements.
 
     Attributes:
         storage: What it looks into; None if it has none (on the meta device), or if other tensors hold its elements.
@@ -121,7 +121,7 @@ class View(NamedTuple):
 
 
 def rows_first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a tensor whose rows lie one after the other.
+    """Return the strides of a contiguous tensor.
 
     >>> rows_first((2, 3, 4))
     (12, 4, 1)
@@ -282,7 +282,7 @@ def _dict(items: object = (), *_: object) -> object:
 
 
 def _sequence(items: object = (), *_: object) -> object:
-    """A tuple, a set, a queue: what matters is what it holds."""
+    """A tuple, a set or a queue, read for its contents."""
     return list(items.values() if isinstance(items, dict) else items) if isinstance(items, list | tuple | dict) else [items]
 
 

@@ -68,7 +68,7 @@ class _Choice(NamedTuple):
 
 
 def divide(root: object, walked: list[FoundTensor]) -> Division:
-    """Tell the model of a training checkpoint from what else is saved with it."""
+    """Separate the model in a training checkpoint from everything else saved with it."""
     choice = _choose(root, walked)
     depth = len(choice.prefix)
     model: list[tuple[str, FoundTensor]] = []
@@ -160,7 +160,7 @@ def _reason(choice: _Choice, found: bool) -> str:
 
 
 def _choose(root: object, walked: list[FoundTensor]) -> _Choice:
-    """Go down from the top of a checkpoint to its model, as long as what stands beside it tells that this is one."""
+    """Descend from the top of a checkpoint to its model, as long as its siblings show that this is a training checkpoint."""
     prefix: tuple[str, ...] = ()
     training: set[str] = set()
     node, found = root, walked
@@ -199,7 +199,7 @@ def _level(node: object, found: list[FoundTensor], depth: int) -> _Level:
 
 
 def _model_key(level: _Level, *, strict: bool) -> str | None:
-    """Return the key of the model: one that scripts use, or the only one there is; *strict* if all beside it must be of the training."""
+    """Return the model's key: a usual one, or the only one; *strict* if all its siblings must be training state."""
     plain = [key for key in level.nodes if key in level.held - level.training]
     alone = len(plain) == 1 and not level.bare - level.training
     main = next((key for key in MODELS if key in plain), plain[0] if alone else None)
@@ -207,7 +207,7 @@ def _model_key(level: _Level, *, strict: bool) -> str | None:
 
 
 def is_training(key: str) -> bool:
-    """Tell whether a key of a checkpoint is one of what a training keeps beside its model.
+    """Tell whether a checkpoint's key belongs to the training state (optimizer, scheduler, step), not to the model.
 
     >>> is_training("optimizerG"), is_training("ema_state_dict"), is_training("semantic"), is_training("upsampler")
     (True, True, False, False)

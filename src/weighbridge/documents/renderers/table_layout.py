@@ -92,7 +92,7 @@ def _fits(sizes: list[int], width: int) -> bool:
 
 
 def _is_tall(table: Table, columns: list[Column], grid: list[list[str]], sizes: list[int]) -> bool:
-    """Tell whether a column of text has become so narrow that its cells are read as columns of a newspaper."""
+    """Tell whether a text column has become so narrow that its cells run over too many lines."""
     texts = [at for at, column in enumerate(columns) if column.kind not in FLUSH_RIGHT and column.kind != "bar"]
     most = [TALLEST - (at == 0 and _is_tree(table)) for at in range(len(columns))]
     return any(

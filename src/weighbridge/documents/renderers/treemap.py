@@ -110,7 +110,7 @@ def _add(found: dict[str, int], held: dict[str, int]) -> None:
 
 
 def unique_names(entry: Entry) -> list[tuple[str, Entry]]:
-    """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
+    """Return the parts inside, each with a unique name: runs of unlike layers share one, so the index of their first layer is added."""
     if len(entry.children) == 1:
         return [(entry.children[0].part.name, entry.children[0])]
     names = [child.part.name for child in entry.children]

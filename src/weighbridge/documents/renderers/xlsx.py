@@ -59,7 +59,7 @@ def _tables(document: Document) -> list[tuple[str, Table]]:
 
 
 def _name(title: str, taken: set[str]) -> str:
-    """Return a name that a sheet may have and no other has: at most 31 letters, some of them forbidden."""
+    """Return a unique name that Excel allows for a sheet: at most 31 characters, some of them forbidden."""
     plain = re.sub(r"[\[\]:*?/\\']", " ", title).strip()[:28] or "table"
     name = next(name for name in (plain, *(f"{plain} {number}" for number in range(2, len(taken) + 2))) if name.lower() not in taken)
     taken.add(name.lower())
