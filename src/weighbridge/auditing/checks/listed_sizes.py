@@ -162,6 +162,8 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     opening = _OPENING_REMARK.match(text) if not start else None
     start = opening.end() if opening is not None else start
     items = [item for item in read_items(text, start, end) if start or not item.bare]  # alone on a line, its label may stand above
+    if not items:
+        return []
     place, rest = start, []
     for item in items:
         rest.append(text[place : item.start])

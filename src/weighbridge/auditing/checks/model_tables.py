@@ -175,9 +175,13 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
                 settled = id(subject) in sure or len(own) >= AGREED_FIELDS  # ``| L=12, H=768, A=12 |`` says itself whose it is
                 for one in listed:
                     yield from listed_sizes.hold(scene, one, subject, sure=fair and subject.firm and settled)
-    for size in scene.stated:
-        found = subjects.get(size.token.line)
-        if found is None or (size.token.line, size.token.start) in judged:
+    stated = (
+        (size, subject)
+        for line, subject in sorted(subjects.items(), key=lambda one: one[0])
+        for size in scene.stated_index.on.get(line, ())
+    )
+    for size, found in stated:
+        if (size.token.line, size.token.start) in judged:
             continue
         if any(words_of(model).get(size.word) == size.value for model in found.models):
             yield claim(scene.lines, size.token, size.token, "configuration", "exact", value=size.value, expected=size.value, difference=0)

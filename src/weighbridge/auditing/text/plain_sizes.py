@@ -7,6 +7,7 @@ import re
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.owners import is_of_a_part
+from weighbridge.auditing.text.phrases import as_trie
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -31,12 +32,14 @@ _WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim
           "每个注意力头的维度": "head_dim", "每个头维度": "head_dim", "number of key-value heads": "kv_heads", "number of key/value heads": "kv_heads"}  # fmt: skip
 _LABELS = {phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("positions", "types")} | _WORDS
 _LABEL = patterns.pattern(
-    f"(?=[{''.join(sorted({one[0] for one in _LABELS}))}])(?P<label>"
-    + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_LABELS, key=len, reverse=True))
-    + ")"
-    + _LINK
-    + _NUMBER
-    + r"(?:\s?维)?",
+    lambda: (
+        f"(?=[{''.join(sorted({one[0] for one in _LABELS}))}])(?P<label>"
+        + as_trie(_LABELS, "[ _-]")
+        + ")"
+        + _LINK
+        + _NUMBER
+        + r"(?:\s?维)?"
+    ),
     re.IGNORECASE,
 )
 _COUNTED = (

@@ -37,6 +37,8 @@ _PAIR = pattern(
     r"(?<![\w.#])[\"'`*]{0,3}(?P<key>[A-Za-z_][\w.\-]{0,60}(?: [A-Za-z][\w\-/]*){0,6})(?: ?\((?P<remark>[^()\d]{1,24})\))?[\"'`*]{0,3}\s*(?:: ?[A-Za-z_][\w\[\]| ]{0,20} ?=|[:=]|(?<=[a-z]) ?\((?=\d+\)))\s*[\"'`~≈*]{0,3}"
     + rf"(?:{_VALUE}|{_COUNT})"
 )
+_IS_SET = pattern(r"[:=]\s*[\"'`~≈*]{0,3}\d|\(\d+\)")
+"""What every line with such a pair has."""
 _CHINESE_PAIR = pattern(
     r"[\s>*+•·\-]*(?:\d{1,2}[.、)]\s*)?[*\"`]{0,3}(?P<key>[^\d:=|,，。;；]{1,24}[\u4e00-\u9fff][^\d:=|,，。;；]{0,12}?)[*\"`]{0,3}\s*[:=]\s*[*`\"]{0,3}(?:约|大约|≈|\s)*"
     + rf"(?:{_VALUE}|(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|万亿|千亿|百亿|亿|万)))"
@@ -128,7 +130,7 @@ def read_settings(text: str) -> tuple[Setting, ...]:
 def _settings(text: str) -> Iterator[Setting]:
     for letter in _LETTERED.finditer(text):
         yield Setting(_LETTERS[letter["key"]], *letter.span("value"), letter["key"], coded=True)
-    for pair in _PAIR.finditer(text):
+    for pair in _PAIR.finditer(text) if _IS_SET.search(text) is not None else ():
         key, between = pair["key"], text[pair.end("key") : pair.start("value" if pair["value"] else "count")]
         kind = kind_of_key(_HALF.sub("", key))
         if kind == "total" and pair["remark"] and _NON_EMBEDDING.search(pair["remark"]):
