@@ -20,7 +20,7 @@ from weighbridge.auditing.text.described_sizes import DescribedSize
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_BLOCK, AGREED_FIELDS
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.presets.aliases import MODEL
+from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -100,7 +100,13 @@ def _is_settled(scene: Scene, one: Sentence, size: DescribedSize, right: int, sp
         return True
     cell = one.start > 0 and text[one.start - 1] == "|" and not _is_in_wide_table(scene, one.line)
     plain = one.named or cell or OPENS_WITH_IT.match(text, one.start) or not goes_on_elsewhere(text, (), size.first, size.last)
-    return bool(plain) and not built and spare + (sure or one.named) >= 0
+    routed = (
+        size.word in _ROUTED and bool(one.own() & _ROUTED) and _is_below_its_heading(scene, one)
+    )  # ``8 experts (only 2 used at a time)``
+    return bool(plain) and not built and spare + (sure or one.named or routed) >= 0
+
+
+_ROUTED = frozenset(("experts", "active"))
 
 
 def _is_in_wide_table(scene: Scene, line: int) -> bool:
@@ -234,9 +240,12 @@ def _is_of_a_sister(scene: Scene, one: Sentence, size: DescribedSize) -> bool:
 def _is_below_its_heading(scene: Scene, one: Sentence) -> bool:
     """Tell whether a sentence stands below a heading that names its model, and nothing between names any other."""
     heading = scene.headings[one.line]
-    lines = range(heading, one.line + 1) if heading >= 0 else ()
-    named = [m for line in lines for m in scene.mentions.get(line, ())]
-    return bool(scene.mentions.get(heading)) and {m.name for m in named} == {one.name}
+    while heading > 0 and not scene.mentions.get(heading):
+        heading = scene.headings[heading - 1]
+    if heading < 0 or not scene.mentions.get(heading):
+        return False
+    named = [m for line in range(heading, one.line + 1) for m in scene.mentions.get(line, ()) if m.kind != FAMILY]
+    return {m.name for m in named} == {one.name}
 
 
 _MOST_SISTERS = 12

@@ -14,6 +14,8 @@ from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.openings import sentence_of, turns_in_clause
 
+_IT = patterns.pattern(r"[\W_]*(?:it|the model|this model)\s(?:is|was|has|uses|contains|comes|features|consists)\b", re.IGNORECASE)
+_HAS = patterns.pattern(r"\b(?:has|contains|comprises|totall?ing)\s(?:about |around |roughly |approximately |only )?$", re.IGNORECASE)
 _OF_NAME = patterns.pattern(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
 """Between a count and the name that it is said of: ``125M parameters for RoBERTa-base``."""
 _HELD = frozenset(("configuration", "total", "component"))
@@ -47,6 +49,8 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return True
     if named:  # a named model is what its own sentence is about, unless a clause turns to something else
         return turns_in_clause(text, named, claim.start)
+    if claim.kind == "total" and _IT.match(text, start) and _HAS.search(text, start, claim.start):
+        return False  # ``It was made by distillation, has 66 million parameters``
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
 

@@ -59,11 +59,11 @@ _COMPARED = any_word(
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
 _BESIDE = pattern(
-    r"[*_`'\" ]{0,4}(?:[:：,\-–—]|at|has|have|is|was|with|有|为)?[ (（*_]{1,4}(?:about|around|only|roughly|nearly|over)? ?[~≈约]?",
+    r"[*_`'\" ]{0,4}(?:['’]s\b|[:：,\-–—]|at|has|have|is|was|with|有|为)?[ (（*_]{1,4}(?:about|around|only|roughly|nearly|over)? ?[~≈约]?",
     re.IGNORECASE,
 )
 """Between a name and the count right behind it: ``BERT-large 340M``, ``LLaMA-2 has 7B``."""
-_SAID_BY_VERB = pattern(r"(?:\bhas|\bhave|有)\W{0,3}(?:about|around|only|约|只)?\W{0,3}$", re.IGNORECASE)
+_SAID_BY_VERB = pattern(r"(?:\bhas|\bhave|['’]s|有)\W{0,3}(?:about|around|only|约|只)?\W{0,3}$", re.IGNORECASE)
 """A verb right before a count, of which the sentence has said already what is counted: ``A has 1.5B parameters; B has 244M``."""
 _OF_DATA = pattern(
     r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE
@@ -171,7 +171,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         subject.firm
         and counted
         and (token.unit or not _BYTES.search(beside))
-        and not is_blocked(_wrapped_words(scene, token) + before, after, what)
+        and not is_blocked(_of_its_own_kind(subject, _wrapped_words(scene, token) + before), after, what)
         and _UP_TO.search(before) is None
         and not is_summed(scene, token.line)
         and not _is_computed(scene, token)
@@ -187,6 +187,14 @@ def _start_of_question(text: str, start: int) -> int:
 
 _QUESTION = pattern(r"[^。;；!！?？|]*(?:多少|几个|多大|how many)[^。;；!！?？|]*[?？]$", re.IGNORECASE)
 _ANSWER = pattern(r"\s*[*_]{0,2}(?:答案?|A|Answer)[*_]{0,2}\s?[:：]")
+
+
+def _of_its_own_kind(subject: Subject, words: str) -> str:
+    """Return words without those that say how the model was made, which for DistilBERT are no other model's."""
+    return _DISTILLED.sub("", words) if subject.name.startswith("distil") else words
+
+
+_DISTILLED = pattern(r"\bdistill?\w*", re.IGNORECASE)
 
 
 def _is_computed(scene: Scene, token: Token) -> bool:
@@ -268,12 +276,14 @@ def is_blocked(before: str, after: str, what: str) -> bool:
     """Tell whether anything in the words about a count leaves room for another meaning."""
     plain = _ASIDE.sub("", re.sub(r"[(（][^()（）]*[)）]", "", before))
     clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
-    following = "" if what == "active" else re.split(r"[,，、;；](?!\d{3})|\d", after[:REST])[0]
+    following = "" if what == "active" else _COMPARES.split(re.split(r"[,，、;；](?!\d{3})|\d", after[:REST])[0])[0]
     if OF_ITS.search(before):
         return _COMPARED.search(f"{following} ") is not None and _ARE_PART.search(following) is None
     return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
 
 
+_COMPARES = pattern(r"\b(?:versus|vs\.?|compared (?:to|with)|against|as opposed to)\s", re.IGNORECASE)
+"""Behind a count, where what it is compared with begins."""
 _ASIDE = pattern(r"^\W*(?:for|by|in) comparison\b|^\W*(?:相比之下|作为对比|对比)", re.IGNORECASE)
 """Words at a sentence's beginning by which the next model is brought in, and nothing is compared yet."""
 
