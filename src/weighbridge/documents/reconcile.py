@@ -37,7 +37,7 @@ def document(answer: Reconciliation, lang: str = "en") -> Document:
     head = say("{number} against {name}").format(number=_with_commas(answer.number), name=answer.class_name)
     figure = say("{name} has {value}").format(name=answer.class_name, value=f"{answer.reference:,}")
     columns = (Column(say("convention")), Column(say("value"), "integer"), Column(say("fit")), Column(say("how it comes about")))
-    matches = answer.matches or ((answer.nearest.match,) if answer.nearest else ())
+    matches = answer.matches or ((answer.nearest.match,) if answer.nearest and not _is_far(answer) else ())
     table = Table(columns, tuple(Row(_cells(match, say)) for match in matches))
     return Document(head, figure, (*((table,) if matches else ()), *notes(_notes(answer, say))), lang)
 
@@ -91,10 +91,18 @@ def _cells(match: Match, say: Say) -> tuple[str, int, str, str]:
     return match.convention, match.value, say(HOW[match.how]) + (unit if match.unit > 1 else ""), how if "=" in how else ""
 
 
+def _is_far(answer: Reconciliation) -> bool:
+    """Tell whether even the nearest count is off by more than a quarter, so that how it comes about explains nothing."""
+    return answer.nearest is not None and 4 * abs(answer.nearest.residual) > answer.nearest.match.value
+
+
 def _notes(answer: Reconciliation, say: Say) -> list[str]:
     if answer.nearest is None:
         more = say(HIDDEN[answer.hidden == 1]).format(number=answer.hidden)
         return [*answer.hints[:1], *(f"- {hint}" for hint in answer.hints[1:]), *([more] if answer.hidden else [])]
     residual = answer.nearest.residual
+    if _is_far(answer):
+        text = say("No convention of this model comes near this number: the nearest, {convention}, has {value}.")
+        return [text.format(convention=answer.nearest.match.convention, value=f"{answer.nearest.match.value:,}")]
     first = say("No convention gives this number; the nearest is off by {difference}.").format(difference=with_sign(residual))
     return [first, *(f"- {hint}" for hint in answer.nearest.hints)]

@@ -325,8 +325,9 @@ def test_only_eight_names_are_listed() -> None:
     from weighbridge.core.tree import Part, Row
 
     rows = [Row(f"layer.{letter}.weight", (2, 2), "weight", None, None, False) for letter in "abcdefghi"]
+    split = Cut(Row("layer.z.weight", (2, 2), "weight", None, None, False), "column", 0)
     for count, ending in ((8, "g, h."), (9, "g, h, ….")):
-        first = next(_notes(Part("", ()), [Cut(row, "whole", None) for row in rows[:count]], Layout(tp=2), None, None))
+        first = next(_notes(Part("", ()), [split, *(Cut(row, "whole", None) for row in rows[:count])], Layout(tp=2), None, None))
         assert first.endswith(ending)
 
 

@@ -332,11 +332,23 @@ def _messages(tree: Part, below: Base, layout: Layout, largest: State, layers: i
         yield from of_experts(layout, -(-sparse // layout.pp), block, active)
 
 
+def _short_name(name: str) -> str:
+    """Return the last name of a tensor's module, with the one before it where that is only a number.
+
+    >>> _short_name("model.embed_tokens.weight"), _short_name("bbox_predictor.layers.0.weight")
+    ('embed_tokens', 'layers.0')
+    """
+    pieces = name.split(".")[:-1] or [name]
+    return ".".join(pieces[-2:]) if pieces[-1].isdigit() else pieces[-1]
+
+
 def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, working: WorkingMemory | None) -> Iterator[str]:
     if kept is not None and kept < layout.tp:
-        yield f"{layout.tp // kept} devices keep the same key-value head, whole"
-    if layout.tp > 1:
-        whole = sorted({row.name.rsplit(".", 2)[-2:][0] for row, _, dim, _, _ in found if dim is None and len(row.shape) > 1})
+        yield Text("{number} devices keep the same key-value head, whole", number=layout.tp // kept)
+    if layout.tp > 1 and all(dim is None for _, _, dim, _, _ in found):
+        yield mark("Tensor parallelism splits no module of this model: every device holds all of it.")
+    elif layout.tp > 1:
+        whole = sorted({_short_name(row.name) for row, _, dim, _, _ in found if dim is None and len(row.shape) > 1})
         if whole:
             shown = ", ".join(whole[:8]) + (", …" if len(whole) > 8 else "")
             yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)
