@@ -7,6 +7,8 @@ html_theme = "furo"
 html_title = "Weighbridge"
 html_copy_source = False
 templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["width.css"]
 html_sidebars = {
     "**": [
         "sidebar/brand.html",
