@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from weighbridge.auditing.checks.equation_readings import Equation
 from weighbridge.auditing.checks.readings import is_at_others, is_label, precision, too_much
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, significant_digits, whole
@@ -66,6 +68,8 @@ def claims_of(scene: Scene, chain: Chain) -> list[Claim]:
     return [claim for claim, _ in _ChainJudge(scene, chain).claims({})]
 
 
+_CACHE = pattern(r"kv.?cache|键值缓存|kv ?缓存", re.IGNORECASE)
+_KEYS_AND_VALUES = 2
 _Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
 
 
@@ -240,7 +244,12 @@ class _ChainJudge(Equation):
         return None if in_bytes else found
 
     def _has_bytes(self) -> bool:
-        """Tell whether the bytes of a number are among the factors already."""
+        """Tell whether the bytes of a number are among the factors already: by their unit, or as the last 2 of a cache's ``2 × ... × 2``."""
+        first = self.chain.tokens[self.chain.sides[0].start]
+        near = f"{self.scene.lines[first.line - 1].text if first.line else ''} {self.scene.lines[first.line].text}"
+        twos = sum(token.value == _KEYS_AND_VALUES for token in self.numbers_in(self.chain.sides[0]))
+        if twos >= _KEYS_AND_VALUES and _CACHE.search(near):
+            return True
         return any(token.unit in BYTES for side in self.chain.sides[:-1] for token in self.numbers_in(side))
 
     def _is_near_by_sign(self, index: int, true: Fraction) -> bool:

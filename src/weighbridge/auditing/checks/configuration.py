@@ -17,6 +17,7 @@ from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.values import numbers
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 
 def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
@@ -68,7 +69,9 @@ def _is_a_namesakes(scene: Scene, size: StatedSize) -> bool:
     if scene.given:
         return False
     name = scene.context(size.label.line, size.label.start) or (scene.main.name if scene.main is not None else "")
-    namesakes = (preset_model(other) for other in sorted(scene.alternates.get(name, frozenset())))
+    on_line = [m for m in scene.mentions.get(size.label.line, ()) if m.kind == MODEL and m.end <= size.token.start]
+    names = frozenset(on_line[-1].names) if on_line else scene.alternates.get(name, frozenset())  # a name in full beside it is meant
+    namesakes = (preset_model(other) for other in sorted(names))
     return any(model is not None and words_of(model).get(size.word) == size.value for model in namesakes)
 
 

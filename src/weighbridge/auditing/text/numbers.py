@@ -105,6 +105,15 @@ _ENDS_COUNT = pattern(r"\s*$|\s{7}|\stokens|\s?token\s|[。、]|个?参数|总�
 """Behind ``1T``, what says that it is a count and no product of a letter."""
 
 
+def _is_of_tokens(text: str, start: int, end: int) -> bool:
+    """Tell whether a number with a T is the last factor of work, behind billions of parameters: ``6 × 70B × 15T ≈``."""
+    return _EQUALS.match(text, end) is not None and _BILLIONS.search(text, max(0, start - 12), start) is not None
+
+
+_EQUALS = pattern(r"\s?[=≈]")
+_BILLIONS = pattern(r"\dB\s?[×*x·]\s?$")
+
+
 @lru_cache(maxsize=256)
 def _is_variable(text: str, letter: str) -> bool:
     """Tell whether a letter is an unknown of a line, ``9b + 7 = 9(b + 7) - 56`` or ``4t^2 + 2t = 101``, and no unit of its numbers."""
@@ -130,7 +139,7 @@ def _with_unit(text: str, token: Token) -> Token:
     letters, after = word.group(), word.end()
     if len(letters) == 1 and letters.islower() and gap == end and "=" in text and _is_variable(text, letters):
         return token if letters in POSSIBLE else Token("word", text[token.start : after], token.line, token.start, after)
-    if letters == "T" and gap == end and (token.places or _ENDS_COUNT.match(text, after)):
+    if letters == "T" and gap == end and (token.places or _ENDS_COUNT.match(text, after) or _is_of_tokens(text, token.start, after)):
         return token._replace(unit="t", end=after, text=text[token.start : after])
     if letters.lower() in ("bytes", "byte") and (per := _PER.match(text, after)) is not None:
         return token._replace(unit="bytes", end=per.end(), text=text[token.start : after])
