@@ -36,7 +36,7 @@ _WORDS = patterns.pattern(
     r"\b(?:vocab\w*|wordpiece\S*|bpe)[^.;|]{0,32}?(?<![A-Za-z0-9_.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{4,7}|\d{2,3}(?P<kilo>[kK]))[*_`]{0,2} (?:entries|tokens|words|wordpieces|subwords)\b",
     re.IGNORECASE,
 )
-_MAY_SAY = patterns.pattern(r"patch|px|pixel|resolution|image|input|vocab|wordpiece|bpe", re.IGNORECASE)
+_MAY_SAY = patterns.any_word(r"patch|px|pixel|resolution|image|input|vocab|wordpiece|bpe")
 """A word without which none of these says anything."""
 
 

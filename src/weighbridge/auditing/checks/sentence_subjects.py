@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.names import UNKNOWN, Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.said_sizes import sizes_said
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.topics import SENTENCE, is_size_of, widths_of
+from weighbridge.auditing.checks.topics import is_size_of, sentence_ends, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
 from weighbridge.auditing.thresholds import LISTED_REACH
@@ -99,7 +99,7 @@ def _sentences(scene: Scene, index: int, sizes: Sequence[DescribedSize]) -> Iter
 def _ends(scene: Scene, index: int) -> list[int]:
     """Return where the sentences and cells of a line end."""
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
-    found = (m.end() for m in (*SENTENCE.finditer(text), *_CELL.finditer(text)))
+    found = (*sentence_ends(text), *(m.end() for m in _CELL.finditer(text)))
     return sorted(end for end in found if not any(m.column < end <= m.end for m in mentions))
 
 

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
@@ -25,6 +26,12 @@ SENTENCE = pattern(r"[。!?！？]|\.(?!\d)(?=\s|$|[*_`)\"'”])|[;；](?=\s*[A-
 CLAUSE = pattern(r"[,，、;；:：()（）。]|\.(?!\d)|\b(?:and|with|but|while|whereas|which|has|have|uses?)\b|和|而|但|有(?!效)", re.IGNORECASE)
 
 
+@once_for_each_text
+def sentence_ends(text: str) -> tuple[int, ...]:
+    """Return where the sentences of a line end."""
+    return tuple(m.end() for m in SENTENCE.finditer(text))
+
+
 class Topic(NamedTuple):
     """The mention of a model that a place is about, and its line."""
 
@@ -35,7 +42,7 @@ class Topic(NamedTuple):
 def topic(scene: Scene, line: int, column: int) -> Topic | None:
     """Return the one model that a place of running text is about: of its sentence, of those before it, or of the heading."""
     text, named = scene.lines[line].text, scene.mentions.get(line, ())
-    ends = [m.end() for m in SENTENCE.finditer(text) if not any(n.column < m.end() <= n.end for n in named)]
+    ends = [end for end in sentence_ends(text) if not any(n.column < end <= n.end for n in named)]
     start = max((end for end in ends if end <= column), default=0)
     stop = min((end for end in ends if end > column), default=len(text))
     inside = [m for m in named if start <= m.column < stop and not _COMMENT.search(text, column, max(column, m.column))]

@@ -36,7 +36,7 @@ WORDS = {
     "encoder": patterns.pattern(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
     "decoder": patterns.pattern(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
 }
-_ANY = patterns.pattern(r"vi(?:sion|sual|t)|image|text|language|encoder|decoder|[\u4e00-\u9fff]", re.IGNORECASE)
+_ANY = patterns.any_word(r"vi(?:sion|sual|t)|image|text|language|encoder|decoder|[\u4e00-\u9fff]")
 """What a line must have before it can name a tower."""
 _PREFIXES = {"vision": ("vision", "visual"), "text": ("text",), "encoder": ("encoder",), "decoder": ("decoder",)}
 _TITLES = {

@@ -60,7 +60,8 @@ _COUNTED = (
 )
 """What may follow a number of each size."""
 _BEHIND = patterns.pattern(
-    rf"(?=[^\W\d]|[ -])[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE
+    rf"(?=[^\W\d]|[ -])(?![ -]{{0,2}}(?:param|byte|million|billion))[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})",
+    re.IGNORECASE,
 )
 _FIGURE = patterns.pattern(_NUMBER)
 _LETTERED = patterns.pattern(

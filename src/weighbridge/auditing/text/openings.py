@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 
 _SENTENCE = pattern(r"[。!?！？;；]|\.(?!\d)(?=\s|$)")
 _NUMBER = pattern(r"\d")
@@ -87,8 +89,16 @@ _HAN = pattern("[\u4e00-\u9fff]")
 
 def sentence_of(text: str, place: int) -> tuple[int, int]:
     """Return where the sentence of a place begins and ends."""
-    start = max((m.end() for m in _SENTENCE.finditer(text, 0, place)), default=0)
-    return start, next((m.start() for m in _SENTENCE.finditer(text, place)), len(text))
+    ends = _sentence_ends(text)
+    after = bisect_left(ends, place)
+    start = place if text[place - 1 : place] == "." else ends[after - 1] + 1 if after else 0
+    return start, ends[after] if after < len(ends) else len(text)
+
+
+@once_for_each_text
+def _sentence_ends(text: str) -> tuple[int, ...]:
+    """Return where the signs stand that end the sentences of a line."""
+    return tuple(m.start() for m in _SENTENCE.finditer(text))
 
 
 def _has_others(words: str) -> bool:
