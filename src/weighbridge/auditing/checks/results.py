@@ -16,7 +16,7 @@ from weighbridge.auditing.text.values import names, numbers, value
 from weighbridge.core.messages import mark
 
 _RESULT = pattern(
-    r"^[\W\d]*(?:(?:因此|所以|故|即|共|得|so|thus|hence|that is|gives?|=>|→)\W*)?(?:总?参数(?:总?量|个数|总数)?|结果|总数|总量|合计|totals?|(?:the )?(?:total )?(?:number of )?param(?:eter)?s?|result|out(?:put)?)?\W*(?:为|是|有|共|约|is|are|count|:|：|=|≈)*\W*$",
+    r"^[\W\d]*+(?:(?:因此|所以|故|即|共|得|so|thus|hence|that is|gives?|=>|→)\W*+)?(?:总?参数(?:总?量|个数|总数)?|结果|总数|总量|合计|totals?|(?:the )?(?:total )?(?:number of )?param(?:eter)?s?|result|out(?:put)?)?\W*+(?:为|是|有|共|约|is|are|count|:|：|=|≈)*\W*+$",
     re.IGNORECASE,
 )
 _TIMES = pattern(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.memory import once_for_each_text
@@ -40,6 +41,12 @@ class _Writer:
         self.text: list[str] = []
         self.at: list[int] = []
         self.skip = dict(dropped)
+
+    @cached_property
+    def tabular(self) -> bool:
+        """Whether an ampersand parts columns in this line."""
+        raw = self.raw
+        return (raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw) or ("=" not in raw and raw.rstrip().endswith("\\\\"))
 
     def put(self, text: str, column: int) -> None:
         self.text.extend(text)
@@ -245,8 +252,7 @@ def _entity(writer: _Writer, position: int, end: int) -> int:
             thin = "," if is_between_groups(raw, position, closing + 1 - position) else " "
             writer.put("" if meant in _NOTHING else thin if meant in _THIN else sign_as_read(meant), position)
             return closing + 1
-    tabular = (raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw) or ("=" not in raw and raw.rstrip().endswith("\\\\"))
-    writer.put("|" if tabular else " ", position)
+    writer.put("|" if writer.tabular else " ", position)
     return position + 1
 
 
