@@ -137,8 +137,11 @@ def _is_a_width(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -
 _FAR = 100
 _TRAINED = pattern(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
 _LABELLED = pattern(
-    r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE
+    r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*+(?:约|about|approximately|roughly|≈|a total of)?\W*+$",
+    re.IGNORECASE,
 )
+_NEAR = 200
+"""Letters before a number in which what labels it stands: a line of signs is not gone through from each of them."""
 
 
 def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -> bool:
@@ -149,11 +152,11 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) 
     named = find_components(clause)
     rounded = offer.figure is not None and bool(offer.figure.unit)
     adjacent = bool(named) and rounded and _is_near(offer.number, choices) and _ADJACENT.fullmatch(clause[named[-1].end :]) is not None
-    return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
+    return (celled or adjacent or bool(_LABELLED.search(before[-_NEAR:]))) and "model" not in before.lower()
 
 
 _ADJACENT = pattern(
-    r"\W*(?:层|模块|部分|网络)?的?(?:总?参数(?:总?量|数量?)?|parameters?|params)?\W*(?:约为?|大约|为|是|有|共|about|roughly|approximately)?\W*",
+    r"\W*+(?:层|模块|部分|网络)?的?(?:总?参数(?:总?量|数量?)?|parameters?|params)?\W*+(?:约为?|大约|为|是|有|共|about|roughly|approximately)?\W*+",
     re.IGNORECASE,
 )
 """Between a component's name and a rounded figure of it."""
@@ -166,7 +169,7 @@ def _is_said_plainly(scene: Scene, offer: Offer) -> bool:
         not offer.computed
         and len(named) == 1
         and named[0].kind == MODEL
-        and _LABELLED.search(text[: offer.first.start]) is not None
+        and _LABELLED.search(text[max(offer.first.start - _NEAR, 0) : offer.first.start]) is not None
         and _PARAMETERS.match(text, offer.last.end) is not None
     )
 
