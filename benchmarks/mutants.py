@@ -261,7 +261,7 @@ def main() -> None:
         scores.setdefault(_room(mutant), []).append(not alive)
         print(f"{number:4} {'SURVIVES' if alive else 'killed  '} {mutant.what}", flush=True)
     for room, verdicts in (*sorted(scores.items()), ("all", [each for found in scores.values() for each in found])):
-        print(f"{room:12} {sum(verdicts):4} of {len(verdicts):4} killed ({100 * sum(verdicts) / len(verdicts):.0f} %)")
+        print(f"{room:12} {sum(verdicts):4} of {len(verdicts):4} killed ({100 * sum(verdicts) / max(1, len(verdicts)):.0f} %)")
     print(f"drawn from {len(every):,}, seed {args.seed}")
 
 

@@ -15,7 +15,7 @@ from truth.aliases import values
 from truth.forward_lengths import watch
 from truth.live import RefusedError
 from truth.probe import hurry
-from truth.propose import CLOSE, OPEN, build_random, fields_of, known_words, rules_of
+from truth.propose import CLOSE, OPEN, build_random, fields_of, known_words, plain_config, rules_of
 from truth.repeated_modules import function_name
 from truth.source import MAPS, describe
 from truth.stage_loops import draw_lists, lists_of
@@ -78,6 +78,8 @@ def skeleton(model_type: str, seed: str = "new") -> str:
     body = "\n\n".join(bodies)
     if any(one.word == "kv_heads" for one in table):
         body = body.replace("heads=c.heads, head_dim", "heads=c.heads, kv_heads=c.kv_heads, head_dim")
+    if "c.labels" in body:  # the first class may have no head
+        ignored.discard("num_labels")
     if "c.tied" not in body:  # a type may have the key and no class that ties
         table, ignored = tuple(one for one in table if one.word != "tied"), ignored | {one.key for one in table if one.word == "tied"}
     package = config.__module__.split(".")[-2]
@@ -85,7 +87,7 @@ def skeleton(model_type: str, seed: str = "new") -> str:
     declared = [
         *(_declaration(one, rules) for one in table),
         *lists,
-        *_implied_fields(body, table),
+        *_implied_fields(body, table, live.value(plain_config(config), "num_labels")),
         *(f"    {fact}," for word, fact in facts.items() if f"c.{word}" in body),
     ]
     text = (
@@ -138,13 +140,17 @@ def _with_own_letters(table: tuple[Field, ...]) -> Iterator[Field]:
         yield one
 
 
-def _implied_fields(body: str, table: tuple[Field, ...]) -> Iterator[str]:
-    """Yield declarations of what a tree reads and no key of its own states: the width of a head, and the number of labels."""
+def _implied_fields(body: str, table: tuple[Field, ...], labels: object) -> Iterator[str]:
+    """Yield declarations of what a tree reads and no key of its own states: the width of a head, and how many *labels* there are by default.
+
+    >>> list(_implied_fields("linear(c.hidden, c.labels)", (), 1000)), list(_implied_fields("c.labels", (), 2))
+    (['    LABELS.with_default(1000),'], ['    LABELS,'])
+    """
     stated = {one.word for one in table}
     if "c.head_dim" in body and "head_dim" not in stated and stated >= {"hidden", "heads"}:
         yield '    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),'
     if "c.labels" in body and "labels" not in stated:
-        yield "    LABELS,"
+        yield f"    LABELS.with_default({labels})," if type(labels) is int and labels != 2 else "    LABELS,"
 
 
 BASES = 3

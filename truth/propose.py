@@ -83,7 +83,7 @@ def fields_of(config_class: Any, words: Mapping[str, tuple[str, str, str]]) -> t
 
     A size whose default is null is there where other families know it, or where the class puts a number in its place.
     """
-    general, plain = live.general_keys(), _plain_config(config_class)
+    general, plain = live.general_keys(), plain_config(config_class)
     others: dict[str, tuple[str, ...]] = {}
     for alias, key in config_class.attribute_map.items():
         others[key] = (*others.get(key, ()), alias)
@@ -118,11 +118,19 @@ def _looked_up(config_class: Any) -> set[str]:
     return found
 
 
-def _plain_config(config_class: Any) -> Any:
+def plain_config(config_class: Any) -> Any:
+    """Return the config that says nothing, or None where a class has no defaults that build one."""
     try:
         return config_class()
     except Exception:  # a class whose default is no config
         return None
+
+
+FOR_NULL: dict[str, tuple[str, Callable[[Any], int]]] = {
+    "head_dim": ("c.hidden // c.heads", lambda config: config.hidden_size // config.num_attention_heads),
+    "mlp": ("4 * c.hidden", lambda config: 4 * config.hidden_size),
+}
+"""By word, what modules take where a config leaves a null: as an expression, and of a live config. Where one does otherwise, its sizes do not fit."""
 
 
 def rules_of(config_class: Any, table: tuple[Field, ...], seed: str) -> dict[str, str]:
@@ -140,8 +148,8 @@ def rules_of(config_class: Any, table: tuple[Field, ...], seed: str) -> dict[str
             if len(configs) == CONFIGS:
                 break
         vector = tuple(live.value(config, one.key) for config in configs)
-        if one.word == "head_dim" and vector == (None,) * len(vector):
-            rules[one.word] = "c.hidden // c.heads"  # what classes do that look whether a config has it
+        if one.word in FOR_NULL and vector == (None,) * len(vector):
+            rules[one.word] = FOR_NULL[one.word][0]
         elif vector and all(type(entry) is int for entry in vector):
             sizes = {f"c.{each.word}": tuple(live.value(config, each.key) for config in configs) for each in rest if not each.nullable}
             numbers = {word: given for word, given in sizes.items() if all(type(entry) is int for entry in given)}
@@ -377,11 +385,9 @@ def values_of(models: Iterable[Any], table: tuple[Field, ...], path: str = "c.")
     switches: dict[str, tuple[bool, ...]] = {}
     for one in table:
         given: tuple[Any, ...] = tuple(live.value(config, one.key) for config in configs)
-        if one.word == "head_dim" and not one.nullable:  # as in rules_of
-            given = tuple(
-                config.hidden_size // config.num_attention_heads if size is None else size
-                for size, config in zip(given, configs, strict=True)
-            )
+        if one.word in FOR_NULL and not one.nullable:  # as in rules_of
+            meant = FOR_NULL[one.word][1]
+            given = tuple(meant(config) if size is None else size for size, config in zip(given, configs, strict=True))
         if all(type(value) is int for value in given):
             sizes[path + one.word] = given
         elif all(isinstance(value, bool) for value in given):
