@@ -24,7 +24,7 @@ for name in ("COLUMNS", "LC_ALL", "LC_MESSAGES", "LANG"):
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src"
 
-SWEEPS = re.compile(r"pytest\.mark\.sweep|^from tests\.shares import", re.MULTILINE)
+SWEEPS = re.compile(r"pytest\.mark\.sweep|^from tests\.shares import .*\bshare\b", re.MULTILINE)
 """What a file has in it that holds sweeps."""
 
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]

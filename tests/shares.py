@@ -15,3 +15,13 @@ def share(cases: Iterable[Any], of: int, name: Callable[[Any], str] = str) -> li
     [0, 1, 1, 0, 1, 1]
     """
     return [pytest.param(case, id=name(case), marks=pytest.mark.sweep if place % of else ()) for place, case in enumerate(cases)]
+
+
+def groups(cases: Iterable[Any], size: int = 20) -> list[Any]:
+    """Return small cases in lists of so many, each list one test: as tests of their own they would take more time to be kept account of than to be tried.
+
+    >>> [case.values for case in groups("abcde", 2)]
+    [(['a', 'b'],), (['c', 'd'],), (['e'],)]
+    """
+    every = list(cases)
+    return [pytest.param(every[first : first + size], id=f"{first}") for first in range(0, len(every), size)]

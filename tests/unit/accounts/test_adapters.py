@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.shares import groups
 from truth import adapter_rows
 from weighbridge import model
 from weighbridge.accounts.adapters.account import REFUSED
@@ -36,9 +37,10 @@ def figures(case: dict[str, Any]) -> list[int]:
     return [found.trainable, found.total, found.saved, found.saved_bytes]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['adapter']['peft_type']}-{case['class_name']}")
-def test_the_library_s_own_figures(case: dict[str, Any]) -> None:
-    assert figures(case) == case["figures"]
+@pytest.mark.parametrize("cases", groups(CASES))
+def test_the_library_s_own_figures(cases: list[dict[str, Any]]) -> None:
+    for case in cases:
+        assert figures(case) == case["figures"], case
 
 
 OF_SETTINGS = json.loads((ROOT / "tests/truth/adapters/settings.json").read_text("utf-8"))["cases"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.shares import groups
 from truth.packages import digest, tensors_of
 from weighbridge import WeighbridgeError, model
 from weighbridge.blueprints import MODULES
@@ -27,11 +28,12 @@ def test_open_clip_names_and_shapes(case: dict[str, Any]) -> None:
     assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
 
 
-@pytest.mark.parametrize("name", OPEN_CLIP["published"])
-def test_open_clip_model_configs(name: str) -> None:
-    found = model(OPEN_CLIP["published"][name]["config"])
-    assert found.count().unique == OPEN_CLIP["published"][name]["total"]
-    assert digest(tensors_of(found)) == OPEN_CLIP["published"][name]["digest"]
+@pytest.mark.parametrize("names", groups(OPEN_CLIP["published"]))
+def test_open_clip_model_configs(names: list[str]) -> None:
+    for name in names:
+        published = OPEN_CLIP["published"][name]
+        found = model(published["config"])
+        assert [found.count().unique, digest(tensors_of(found))] == [published["total"], published["digest"]], name
 
 
 @pytest.mark.parametrize("case", MEGATRON["cases"], ids=lambda case: "experts" if case["config"].get("num_experts") else "dense")
@@ -89,10 +91,11 @@ def test_timm_names_and_shapes(case: dict[str, Any]) -> None:
     assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
 
 
-@pytest.mark.parametrize("name", TIMM["published"])
-def test_timm_models(name: str) -> None:
-    found = model({"architecture": name, "num_features": 1})
-    assert [found.count().unique, digest(tensors_of(found))] == TIMM["published"][name]
+@pytest.mark.parametrize("names", groups(TIMM["published"]))
+def test_timm_models(names: list[str]) -> None:
+    for name in names:
+        found = model({"architecture": name, "num_features": 1})
+        assert [found.count().unique, digest(tensors_of(found))] == TIMM["published"][name], name
 
 
 def test_what_a_hybrid_cannot_be_is_refused() -> None:
