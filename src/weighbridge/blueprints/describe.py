@@ -301,5 +301,5 @@ def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[s
             raise ConfigError(
                 Text("{model_type} has no such field", model_type=known.model_type),
                 key=key,
-                hint=_sub_config_hint(known, raw, key) or did_you_mean(key, keys) or f"known: {', '.join(keys)}",
+                hint=_sub_config_hint(known, raw, key) or did_you_mean(key, keys) or Text("known: {keys}", keys=", ".join(keys)),
             )

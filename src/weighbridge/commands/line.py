@@ -119,11 +119,11 @@ def _refuse_mistyped(words: list[str]) -> None:
     """Say that a first word, followed by others, is a mistyped command, or that a command stands after what it is asked of."""
     if len(words) < 2 or words[0] in COMMANDS:
         return
-    name = "-".join(words)
-    if not any(word.startswith("-") for word in words):
+    first = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    if first > 1:
         from weighbridge.presets import preset_like
 
-        if (found := preset_like(name)) is not None:
+        if (found := preset_like("-".join(words[:first]))) is not None:
             raise UsageError(Text("a name with blanks is written as one word: weigh {name}", name=found.name)) from None
     if words[0] == "weigh":
         raise UsageError(Text("weigh is written twice: weigh {rest}", rest=" ".join(words[1:])[:200])) from None

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import BinaryIO, NoReturn, final
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 
 CHUNK = 1 << 16
 """Bytes fetched at a time; over a network this is what a header costs beyond its own length."""
@@ -42,7 +43,7 @@ class Cursor:
             self.at += length
             return self._buffer[start : start + length]
         if length > self.size - self.at:
-            self.fail(f"the file ends inside the {what}: {length:,} bytes wanted, {max(self.size - self.at, 0):,} left")
+            self._fail_short(length, what)
         self._fill(length, what)
         self.at += length
         return self._buffer[:length]
@@ -77,17 +78,17 @@ class Cursor:
     def skip(self, length: int, what: str = "value") -> None:
         """Move past *length* bytes without reading them."""
         if length > self.size - self.at:
-            self.fail(f"the file ends inside the {what}: {length:,} bytes wanted, {max(self.size - self.at, 0):,} left")
+            self._fail_short(length, what)
         self.at += length
 
     def text(self, length: int, what: str, limit: int = 1 << 16) -> str:
         """Read *length* bytes of UTF-8, at most *limit*."""
         if length > limit:
-            self.fail(f"a {what} of {length:,} bytes, the longest accepted is {limit:,}")
+            self.fail(Text("a {what} of {length:,} bytes, the longest accepted is {limit:,}", what=what, length=length, limit=limit))
         try:
             return self.take(length, what).decode("utf-8")
         except UnicodeDecodeError:
-            self.fail(f"a {what} that is not UTF-8")
+            self.fail(Text("a {what} that is not UTF-8", what=what))
 
     def error(self, message: str, offset: int | None = None) -> ReadError:
         """Return a :class:`ReadError` about this place, or another one."""
@@ -97,6 +98,10 @@ class Cursor:
         """Raise a :class:`ReadError` about this place, or another one."""
         raise self.error(message, offset)
 
+    def _fail_short(self, length: int, what: str) -> NoReturn:
+        left = max(self.size - self.at, 0)
+        self.fail(Text("the file ends inside the {what}: {length:,} bytes wanted, {left:,} left", what=what, length=length, left=left))
+
     def _fill(self, length: int, what: str) -> None:
         try:
             self._file.seek(self.at)
@@ -105,4 +110,4 @@ class Cursor:
             self.fail(f"cannot be read: {error.strerror}")
         self._base = self.at
         if len(self._buffer) < length:
-            self.fail(f"the file ends inside the {what}, before its stated size of {self.size:,} bytes")
+            self.fail(Text("the file ends inside the {what}, before its stated size of {size:,} bytes", what=what, size=self.size))
