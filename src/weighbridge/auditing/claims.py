@@ -50,14 +50,26 @@ def _say_value(value: object, say: Say) -> str:
 
 
 def format_number(number: object) -> str:
-    """Write a number for a sentence: thousands separated, a fraction in decimals.
+    """Write a number for a sentence: thousands separated, a fraction in decimals, one beyond all counts as a power of ten.
 
-    >>> format_number(Fraction(7, 2)), format_number(Fraction(2_362_368))
-    ('3.5', '2,362,368')
+    >>> format_number(Fraction(7, 2)), format_number(Fraction(2_362_368)), format_number(90_420_000_000_000_000_000)
+    ('3.5', '2,362,368', '9.042 × 10^19')
     """
     if isinstance(number, Fraction) and number.denominator > 1:
         return f"{float(number):,.2f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{float(number):.4g}"
-    return f"{int(number):,}" if isinstance(number, (int, Fraction)) else str(number)
+    if not isinstance(number, (int, Fraction)):
+        return str(number)
+    whole = abs(int(number))
+    digits = str(whole).rstrip("0")
+    if whole >= _IN_POWERS and len(digits) <= _MOST_OF_POWERS:
+        power = len(str(whole)) - 1
+        return f"{'-' * (number < 0)}{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]} × 10^{power}"
+    return f"{int(number):,}"
+
+
+_IN_POWERS = 10**18
+_MOST_OF_POWERS = 10
+"""From which size on a number of few digits is written as its author would: ``9.042 × 10^19``."""
 
 
 class Claim(NamedTuple):

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.auditing.claims import Sentence
 from weighbridge.auditing.thresholds import PLAIN_COST
 from weighbridge.conventions.atoms import ROUTERS, parts_of
 from weighbridge.conventions.counts import class_counts, counts
 from weighbridge.conventions.rules import Conventions, conventions
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import mark
 from weighbridge.load import load
 
 if TYPE_CHECKING:
@@ -102,37 +104,42 @@ def is_whole(model: ModelValue, number: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ...]:
+def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str | Sentence, int], ...]:
     """Return a model's count and those of its family's other classes, each with what it is called."""
     own = own_count(model, what)
     name = model.class_name or model.kind
     if own is None:
         return ()
     if what == "active":
-        return ((f"{name}, active on a token", own), *_active_without_tables(model, own))
+        return ((_named(name, mark("active on a token")), own), *_active_without_tables(model, own))
     if what == "embedding":
-        return ((f"{name}, embeddings", own),)
+        return ((_named(name, mark("embeddings")), own),)
     if what == "non_embedding":
-        return ((f"{name}, without embeddings", own), *_without_tables(model))
+        return ((_named(name, mark("without embeddings")), own), *_without_tables(model))
     return ((name, own), *((other, value) for other, value in class_counts(model).items() if value not in (own, 0)))
 
 
-def _active_without_tables(model: ModelValue, active: int) -> Iterator[tuple[str, int]]:
+def _named(model: str, *parts: str) -> Sentence:
+    """Return what a count of a model is called that is not the count of all of it, to be said in any language."""
+    return Sentence(mark("{model}, {parts}"), (("model", model), ("parts", tuple(Sentence(part) for part in parts))))
+
+
+def _active_without_tables(model: ModelValue, active: int) -> Iterator[tuple[Sentence, int]]:
     """A table is only looked up in: some leave it out of what works on a token, and some the head of its size as well."""
     plain = own_count(model, "non_embedding")
     table = (own_count(model) or 0) - plain if plain is not None else 0
     routers = sum(atom.total for atom in parts_of(model).atoms if atom.path.rpartition(".")[2] in ROUTERS)
     if 0 < routers < active:
-        yield f"{model.class_name or model.kind}, active on a token, without routers", active - routers
-    for name, less in (("without embeddings", table), ("without embeddings and head", 0 if tied_tables(model) else 2 * table)):
+        yield _named(model.class_name or model.kind, mark("active on a token"), mark("without routers")), active - routers
+    for name, less in ((mark("without embeddings"), table), (mark("without embeddings and head"), 0 if tied_tables(model) else 2 * table)):
         if 0 < less < active:
-            yield f"{model.class_name or model.kind}, active on a token, {name}", active - less
+            yield _named(model.class_name or model.kind, mark("active on a token"), name), active - less
 
 
-def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
+def _without_tables(model: ModelValue) -> Iterator[tuple[Sentence, int]]:
     for row in counts(model):
         if row.key in ("embeddings", "word-embeddings", "position-embeddings", "layers", "scaling-law") and row.value:
-            yield f"{row.class_name}, {row.name}", row.value
+            yield _named(row.class_name, row.name), row.value
 
 
 @lru_cache(maxsize=256)

@@ -237,6 +237,7 @@ def subjects_of(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]]) -
     for index, mentions in sorted(found.items()):
         for mention in mentions:
             text = lines[index].text[mention.column : mention.end]
+            text += ")" * (text.count("(") > text.count(")"))  # ``GPT-2 (1.5B``, of ``GPT-2 (1.5B)``
             name = mention.name or (family_of(text) if mention.kind == FAMILY else "")
             key = name or text.lower()
             before = told.get(key)
