@@ -43,7 +43,11 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
     """Check the bytes of models by dtypes, either of them the rows; one is wrong where three others, and most, are right."""
     heads = column_heads(table)
-    if not table.head or _OTHERWISE.search(" ".join(heads)):
+    if (
+        not table.head
+        or not dtype_sizes(" ".join((*heads, *(row.cells[0].text for row in table.rows))))
+        or _OTHERWISE.search(" ".join(heads))
+    ):
         return
     judged: list[tuple[Claim | None, Claim | None]] = []
     for row in table.rows:
