@@ -25,6 +25,8 @@ SIZES = (
     ("T5 comes in five sizes.\n\nBase uses a d_model of 768, {} heads and 12 layers in each of encoder and decoder.", "12", "14"),
     ("# DistilRoBERTa\n\nIt is a distilled version of RoBERTa-base. The model has 6 layers, {} dimension and 12 heads (compared to 125M parameters for RoBERTa-base).", "768", "748"),
     ("# BERT-base\n\nBERT-base consists of 12 encoder layers of 768 units, and has a vocabulary of 30,522 tokens. All the encoders use {} attention heads.\n\n# BERT-large\n\n24 layers, 16 heads.", "12", "16"),
+    ("There are {} layers in BERT-base.", "12", "14"),
+    ("For Llama 2 7B, d_model = {}.", "4096", "4896"),
 )  # fmt: skip
 COUNTS = (
     ("DeepSeek-V3 is a powerful Mixture-of-Experts (MoE) model with 671 billion total parameters and {} activated for each token.", "37 billion", "87 billion"),
@@ -43,12 +45,17 @@ COUNTS = (
     ("# Pythia-160M\n\nIt is comparable to models like GPT-Neo 125M and OPT-125M.\n\nParameter Count: {}\nArchitecture: 12 layers, 768 dimension, 12 attention heads", "162M", "762M"),
     ("| Model | Top-1 | Params (M) | FLOPs (G) |\n|---|---|---|---|\n| DeiT-B/16 | 81.8 | {} | 17.6 |\n| Swin-B | 83.5 | 88 | 15.4 |\n| ResNet-50 | 80.4 | 25.6 | 4.1 |", "86", "68"),
     ("| Model | Total Parameters | Context |\n|---|---|---|\n| Qwen3-8B | {} | 128K |\n| Qwen3-14B | 14B | 128K |\n| Qwen3-32B | 32B | 128K |", "8B", "9B"),
+    ("The {}-parameter GPT-2 XL is the largest of the four.", "1.5B", "2.5B"),
+    ("GPT-2 medium's {} parameters need memory.", "355M", "455M"),
     ("Whisper comes from tiny ({}) to large (1550M).", "39M", "89M"),
     ("# Mixtral 8x7B\n\nWhile all {} parameters are loaded into memory, only 12.9B are used during inference.", "46.7B", "76.7B"),
     ("# vit-base-patch16-224\n\nParameters | {}\n---|---\nLicense | MIT", "86.6M", "26.6M"),
     ("`Llama-3.1-70B` has 80 layers and 8 KV heads of 128, so a token costs {} of KV cache in bf16.", "327,680 bytes", "327,880 bytes"),
 )  # fmt: skip
 TRUE = (
+    "There are 2 layers in BERT-base's feed-forward network.",
+    "For BERT-base, set layers to 6 and retrain; there are 3 layers in BERT-base which we freeze.",
+    "BERT-base's 85M parameters in the encoder do the work, and the 66M-parameter version of BERT-base is called DistilBERT.",
     "GPT-2 Large has 36 layers and 20 attention heads; a distilled version with 12 layers keeps 1280 dimensions.",
     "BERT-base has 12 layers, 768 hidden units and 12 heads; we freeze the first 8 layers.",
     "Llama-2-7B has 32 layers, 32 heads and 4096 dimensions, and its vocabulary grows to 32,001 tokens with one for padding.",

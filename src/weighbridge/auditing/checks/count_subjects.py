@@ -134,7 +134,10 @@ _MADE_OF = pattern(
     r"(?:same|identical) \w* ?(?:as|to)|keeps|like|shares)\b[^.;。；]{0,24}$|(?:基于|源自|来自|改自|由|以)[^。；]{0,12}$",
     re.IGNORECASE,
 )
-_WITH = pattern(r"(?:^|[.;。；])\W*(?:with|at|having) (?:its |only |about |around |roughly |just )?[*_`~]*$", re.IGNORECASE)
+_WITH = pattern(
+    r"(?:^|[.;。；])\W*(?:with|at|having|thanks to|despite|given|featuring|boasting) (?:its |only |about |around |roughly |just )?[*_`~]*$",
+    re.IGNORECASE,
+)
 _SAID_AHEAD = pattern(r"[*_` ]*(?:parameters|params),\s+(?:the )?[*_`]*", re.IGNORECASE)
 """Around a count that opens the sentence of its model."""
 _FOR_EXAMPLE = pattern(

@@ -16,8 +16,13 @@ from weighbridge.auditing.text.openings import sentence_of, turns_in_clause
 
 _IT = patterns.pattern(r"[\W_]*(?:it|the model|this model)\s(?:is|was|has|uses|contains|comes|features|consists)\b", re.IGNORECASE)
 _HAS = patterns.pattern(r"\b(?:has|contains|comprises|totall?ing)\s(?:about |around |roughly |approximately |only )?$", re.IGNORECASE)
-_OF_NAME = patterns.pattern(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
+_OF_NAME = patterns.pattern(
+    r"\s(?:(?:param(?:eter)?s?|(?:transformer |encoder |decoder |attention |hidden )*(?:layers?|blocks?|heads?))\s)?(?:for|in|of) (?:the )?[*_`]*",
+    re.IGNORECASE,
+)
 """Between a count and the name that it is said of: ``125M parameters for RoBERTa-base``."""
+_OWNS = patterns.pattern(r"[*_`]*['’]s?\b")
+"""Behind a name, what makes a number a part's: ``2 layers in BERT-base's feed-forward network``."""
 _HELD = frozenset(("configuration", "total", "component"))
 """Kinds of claims that are held against the model of their lines."""
 
@@ -41,7 +46,7 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     if _is_made_up(scene, index) or _is_what_was(text, claim) or _is_in_another_column(text, claim):
         return True
     start, stop = sentence_of(text, claim.start)
-    owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
+    owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) and not _OWNS.match(text, m.end) for m in mentions)
     if "|" in text or "=" in text[start:stop] or owned or _is_in_a_shape(text, claim):
         return False  # a row, a formula or a line of code is no sentence
     named = max((m.end for m in mentions if start <= m.column < claim.end), default=0)

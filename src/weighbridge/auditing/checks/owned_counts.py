@@ -19,11 +19,17 @@ from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.presets.aliases import MODEL
 
 _POSSESSIVE = pattern(r"[*_`]*(?:['’]s|\s?的)\s?(?:whole |total |full |about |around |~|≈|约)?\s?", re.IGNORECASE)
-_COUNTED = pattern(r"\s?(?:个?参数|param(?:eter)?s?\b)?\s?(?:$|[.,;:)，。；）、](?!\d)|(?:and|while|but|to|of|or|as)\b)", re.IGNORECASE)
+_COUNTED = pattern(
+    r"\s?param(?:eter)?s\s(?!in\b|of\b|per\b|for\b|with\b|each\b|more\b|less\b|fewer\b|than\b)[a-z]|\s?(?:个?参数|param(?:eter)?s?\b)?\s?(?:$|[.,;:)，。；）、](?!\d)|(?:and|while|but|to|of|or|as)\b)",
+    re.IGNORECASE,
+)
 """What stands between a name and its count, and behind that."""
 _FOR = pattern(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
+_CALLED = pattern(r"[\s-]param(?:eter)?s?\s[*_`]*", re.IGNORECASE)
+"""Between a count and the name that it stands before: ``the 124M-parameter GPT-2 small``."""
 _ENDS = pattern(r"[*_`]*\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|or)\b)", re.IGNORECASE)
 """What stands between a count and a name behind it, and behind that name."""
+_THE = pattern(r"(?:^|[\s(])the\s$", re.IGNORECASE)
 _PARAMETERS = pattern(r"param|参数", re.IGNORECASE)
 _OF_PART = pattern(
     r"trainable|lora|adapter|extra|additional|more\b|fewer|less\b|up to|over\b|sav\w+|add\w*\b|embedding|attention|\bhead|layer|expert|active|token|memory|\bgb\b|flop|frozen|可训练|额外|增加|减少|超过|嵌入|每|激活|显存",
@@ -61,6 +67,8 @@ def _owner(scene: Scene, token: Token) -> Mention | None:
         if mention.kind != MODEL:
             continue
         if mention.end <= token.start and _POSSESSIVE.fullmatch(text, mention.end, token.start) and _COUNTED.match(text, token.end):
+            return mention
+        if mention.column >= token.end and _CALLED.fullmatch(text, token.end, mention.column) and _THE.search(text, start, token.start):
             return mention
         between = _FOR.fullmatch(text, token.end, mention.column) if mention.column >= token.end else None
         if between is not None and _ENDS.match(text, mention.end) and not _OF_PART.search(_CLAUSE.split(text[start : token.start])[-1]):

@@ -79,7 +79,7 @@ def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
 
 _OF_TOKENS = pattern(r"\s?个?\s?(?:tokens?|词元|令牌)")
 """Behind a letter's value, what makes it a length: ``L=1024 tokens``."""
-_HEADING_NUMBER = pattern(r"(?:\s|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
+_HEADING_NUMBER = pattern(r"(?:\s|#|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
 """The number of a heading: ``3 Layers``."""
 
 

@@ -62,7 +62,9 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
     if meant is not None:
         return Topic(line, meant)
     if inside:
-        opens = len({m.name for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
+        opens = len({m.name for m in inside}) == 1 and re.match(
+            r"\W*(?:with|at|having|thanks to|despite|given|featuring|boasting|有|凭借)\b", text[start:column], re.IGNORECASE
+        )
         return Topic(line, inside[0]) if opens and inside[0].kind == MODEL else None
     return _topic_above(scene, line, column, earlier)
 

@@ -25,7 +25,7 @@ NAME = "\x00"
 """What stands for the model's name in a sentence that is read here."""
 
 _NUMBER = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d%]|[.,]\d|[kKMBTG]\b|\s?[×x*+/^=])"
-_LINK = r"\s?(?:(?:(?:of|in|for|的)\s?" + NAME + r"\s?)?(?:size\s)?(?:is|of|=|:|：|has|equals|为|是|有|共|达到?)|\((?=\d))?\s?"
+_LINK = r"\s?(?:(?:(?:of|in|for|的)\s?" + NAME + r"\s?)?(?:size\s)?(?:is|to|of|=|:|：|has|equals|为|是|有|共|达到?)|\((?=\d))?\s?"
 _OF_EACH = r"(?:\s(?:per|in each|in every|for each) (?:layer|block))?"
 _KEYS = r"(?:key[-/ ]?(?:and[- ])?value|kv|k/v)"
 _WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim", "dimension of each head": "head_dim", "每个头的维度": "head_dim",
@@ -55,7 +55,7 @@ _COUNTED = (
 )  # fmt: skip
 """What is said of things counted, and whether that begins with their number."""
 _GLUE = patterns.pattern(
-    r"[\s,，、;；:：*_`\"'’“”()（）#>•·-]+|(?:ha[sd]|have|having|is|are|uses?|used|using|employs|contains|consists|comprises|features|includes|stacks|of|in|the|an?|its|it|and|with|each|which|"
+    r"[\s,，、;；:：*_`\"'’“”()（）#>•·-]+|(?:ha[sd]|have|having|is|are|for|sets?|uses?|used|using|employs|contains|consists|comprises|features|includes|stacks|of|in|the|an?|its|it|and|with|each|which|"
     r"that|model|network|architecture|there|all|where|s|mlp|mlps|ffn|feed[- ]?forward|layers?|blocks?|transformer)(?![A-Za-z])|(?:about |around |~|≈|约)?\d[\d.,]*\s?(?:[MBKT]|million|billion|亿|万)\s?(?:个?参数|param(?:eter)?s?)(?![a-z])|每层|每个|中(?!间)|[有共的含用由其为是和及与个]|包含|具有|采用|使用|堆叠|组成|模型|以及",
     re.IGNORECASE,
 )
