@@ -117,23 +117,51 @@ def inputs(given: Mapping[str, object] | None = None, /, **named: object) -> Inp
     found: dict[str, Any] = {}
     for entry in INPUTS:
         value = said.get(entry.name)
-        if value is not None and value != "":
+        if value is not None and not (isinstance(value, str) and value == ""):
             found[entry.name] = grid(value, entry.name) if entry.example else positive_int(value, entry.name)
     return Inputs(**found)
 
 
 def positive_int(value: object, name: str) -> int:
-    """Read a whole number from 1 up.
+    """Read a whole number from 1 up: an int, an integer of another library (NumPy's), or text.
 
     >>> positive_int("512", "seq")
     512
     """
-    number = int(value) if isinstance(value, str) and _is_number(value) else value
+    number = int(value) if isinstance(value, str) and _is_number(value) else plain_int(value)
     if type(number) is not int or not 1 <= number <= LARGEST:
         raise UsageError(
             Text("{name}: expected a whole number from 1 to {largest:,}, found {value!r:.40}", name=name, largest=LARGEST, value=value)
         )
     return number
+
+
+def plain_int(value: object) -> object:
+    """Return an integer of another library, such as NumPy's, as an int, and anything else as it is.
+
+    >>> plain_int(7), plain_int(True), plain_int("7"), plain_int(7.0)
+    (7, True, '7', 7.0)
+    """
+    if isinstance(value, (int, float, str)) or not hasattr(value, "__index__"):
+        return value
+    try:
+        return int(value.__index__())
+    except (TypeError, ValueError, IndexError):  # an array of several, which has the method all the same
+        return value
+
+
+def truth_value(value: object, name: str) -> bool:
+    """Read a switch: True or False, and nothing that Python takes for one of them, such as ``"no"``.
+
+    >>> truth_value("no", "dropout")
+    Traceback (most recent call last):
+    weighbridge.core.errors.UsageError: dropout: expected True or False, found 'no'
+    """
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # NumPy's
+        return bool(value)
+    if type(value) is int and value in (0, 1):
+        return bool(value)
+    raise UsageError(Text("{name}: expected True or False, found {value!r:.40}", name=name, value=value))
 
 
 def grid(value: object, name: str) -> tuple[int, int]:

@@ -75,9 +75,10 @@ def flops_per_token(config: object, seq: int | None = None, *, convention: str =
     """
     from weighbridge.accounts.accepted_inputs import usual_lengths
     from weighbridge.accounts.cache import SEQ
+    from weighbridge.accounts.inputs import positive_int
 
     whole = model(config)
-    seq = usual_lengths(whole, SEQ)[0] if seq is None else seq
+    seq = usual_lengths(whole, SEQ)[0] if seq is None else positive_int(seq, "seq")
     value = whole.flops(seq=seq).forward_matmul if convention == "torch" else whole.arithmetic(convention, seq=seq).value
     assert isinstance(value, int), "a config has ints"
     return value / seq

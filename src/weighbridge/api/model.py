@@ -341,9 +341,10 @@ class Model(ModelValue):
         85750784
         """
         from weighbridge.accounts.accepted_inputs import usual_lengths
-        from weighbridge.accounts.inputs import Inputs, inputs
+        from weighbridge.accounts.inputs import Inputs, inputs, truth_value
         from weighbridge.accounts.memory.account import memory_of, settings_of
 
+        training = truth_value(training or False, "training")
         if seq is None:
             seq, decoder_seq = usual_lengths(self, Inputs().seq, decoder_seq)
         how = settings_of(

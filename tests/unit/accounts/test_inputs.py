@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from weighbridge import UsageError
+from weighbridge import Model, UsageError, flops_per_token, kv_bytes, model
 from weighbridge.accounts.inputs import INPUTS, LARGEST, Inputs, inputs
 
 
@@ -58,3 +60,39 @@ def test_what_is_no_grid(text: object) -> None:
         inputs(patches=text)
     with pytest.raises(UsageError, match="patches: expected a whole number from 1"):
         inputs(patches=(1, 0))
+
+
+def test_integers_of_numpy_are_taken_everywhere() -> None:
+    numpy = pytest.importorskip("numpy")
+    four, weighed = numpy.int32(4), model("bert-tiny")
+    llama = model("llama-3.2-1b")
+    assert inputs(seq=four) == inputs(seq=4) and type(inputs(seq=four).seq) is int
+    assert llama.cache(four, four).bytes == llama.cache(4, 4).bytes == kv_bytes(llama, four, four)
+    assert flops_per_token("bert-tiny", four) == flops_per_token("bert-tiny", 4)
+    assert llama.parallel(tp=four, zero=numpy.int64(0)).largest == llama.parallel(tp=4).largest
+    assert llama.fits(gib=four, batch=four) == llama.fits(gib=4, batch=4)  # 4 * 2**30 is beyond 32 bits
+    assert weighed.adapters({"peft_type": "LORA", "r": four}).trainable == weighed.adapters("lora:r=4").trainable
+    assert (
+        weighed.memory(dtype=numpy.dtype("float16")).weights
+        == weighed.memory(dtype="torch.float16").weights
+        == weighed.memory().weights // 2
+    )
+    with pytest.raises(UsageError, match="batch: expected a whole number from 1"):
+        llama.cache(batch=numpy.array([1, 2]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        (lambda weighed: weighed.memory(training="yes"), "training: expected True or False, found 'yes'"),
+        (lambda weighed: weighed.memory(dropout="no"), "dropout: expected True or False, found 'no'"),
+        (lambda weighed: weighed.memory(loss=0.5), "loss: expected True or False, found 0.5"),
+        (lambda weighed: weighed.parallel(dp=2, fsdp="no"), "fsdp: expected True or False, found 'no'"),
+        (lambda weighed: weighed.parallel(zero=True), "zero: expected one of 0, 1, 2, 3, found True"),
+        (lambda weighed: weighed.parallel(dtype="fp16"), "dtype: fp16 is called float16 here"),
+    ],
+)
+def test_words_that_are_no_switch_and_no_type(ask: Callable[[Model], object], text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        ask(model("bert-tiny"))
+    assert str(caught.value) == text

@@ -156,7 +156,7 @@ def test_only_experts_are_spread() -> None:
     ("given", "text"),
     [
         ({"tp": 3}, "tp: 3 does not divide the model's 4 attention heads"),
-        ({"tp": 0}, "tp: expected a whole number from 1 up, found 0"),
+        ({"tp": 0}, "tp: expected a whole number from 1 to 999,999,999, found 0"),
         ({"pp": 6}, "pp: 6 stages, and the model has 5 layers"),
         ({"dp": 4, "ep": 3}, "ep: experts are spread over the data-parallel devices, and 3 does not divide dp = 4"),
         ({"dp": 4, "ep": 2}, "ep: this model has no experts"),
@@ -167,7 +167,7 @@ def test_only_experts_are_spread() -> None:
         ({"schedule": "zero-bubble"}, "schedule: zero-bubble needs pipeline parallelism, pp of 2 or more"),
         ({"pp": 2, "schedule": "interleaved"}, "chunks: the interleaved schedule has 2 or more on each stage, any other has 1"),
         ({"optimizer": "shampoo"}, "optimizer: expected one of adamw, adam, momentum, lion, sgd, found 'shampoo'"),
-        ({"batch": 0}, "batch: expected a whole number from 1 up, found 0"),
+        ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
     ],
 )
 def test_what_does_not_go_together_is_said(given: dict[str, Any], text: str) -> None:

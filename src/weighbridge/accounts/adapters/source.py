@@ -11,6 +11,8 @@ from weighbridge.accounts.adapters.mixture import count_mixture
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.accounts.adapters.shadow import prepare_shadow
+from weighbridge.accounts.inputs import plain_int
+from weighbridge.accounts.memory.weights import dtype_name
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UsageError
@@ -36,8 +38,7 @@ def adapters_of(
     model: ModelValue, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False
 ) -> AdapterCount:
     """Count a model with an adapter, given in any form."""
-    if dtype not in BYTES:
-        raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
+    dtype = dtype_name(dtype, BYTES)
     below, config = (
         base(model.tree if model.listed is None else model.listed, model.model_type or "", facts_of(model), dtype, model.class_name),
         known_fields(adapter_config(adapter)),
@@ -105,7 +106,7 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     {'peft_type': 'LORA', 'r': 16, 'target_modules': ['q_proj', 'v_proj'], 'use_dora': True}
     """
     if isinstance(adapter, Mapping):
-        return dict(adapter)
+        return {key: plain_int(value) for key, value in adapter.items()}
     if not isinstance(adapter, str) and not hasattr(adapter, "__fspath__"):
         raise UsageError(
             Text("cannot read an adapter from a {name}; expected a path, a mapping or text such as lora:r=8", name=type(adapter).__name__)

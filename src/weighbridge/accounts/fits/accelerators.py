@@ -180,6 +180,8 @@ def accelerator(name: str) -> Accelerator:
     >>> accelerator("NVIDIA A100-SXM4-80GB").name, accelerator("H100 80GB PCIe").name
     ('a100-80g', 'h100-80g-pcie')
     """
+    if not isinstance(name, str):
+        raise UsageError(Text("device: expected a name, such as a100-80g, found {name!r:.40}", name=name))
     found = ACCELERATORS.get(name.lower())
     if found is not None:
         return found

@@ -18,8 +18,10 @@ from weighbridge.accounts.fits.plans import (
     ways_to_train_lora,
 )
 from weighbridge.accounts.fits.roofline import Bound, keeps_cache, roofline_bounds
+from weighbridge.accounts.inputs import plain_int, positive_int
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.styles import STYLES
+from weighbridge.accounts.memory.weights import dtype_name
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -103,12 +105,9 @@ def fits_of(
     """
     if purpose not in PURPOSES:
         raise UsageError(Text("for: expected one of {purposes}, found {purpose!r:.40}", purposes=", ".join(PURPOSES), purpose=purpose))
-    if dtype not in ("float32", "float16", "bfloat16"):
-        raise UsageError(Text("dtype: expected float32, float16 or bfloat16, found {dtype!r:.40}", dtype=dtype))
-    seq = min(SEQ, longest_context(model)) if seq is None else seq
-    for name, value in (("batch", batch), ("seq", seq)):
-        if type(value) is not int or value < 1:
-            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
+    dtype = dtype_name(dtype, ("float32", "float16", "bfloat16"))
+    batch = positive_int(batch, "batch")
+    seq = min(SEQ, longest_context(model)) if seq is None else positive_int(seq, "seq")
     if memory <= overhead:
         raise UsageError(
             Text(
@@ -143,11 +142,23 @@ def device_memory(device: str | None, gib: float | None, overhead: float = 1) ->
     """
     if (device is None) == (gib is None):
         raise UsageError("device: say one of --device and --gib, such as --device a100-80g or --gib 24")
-    for name, value in (("gib", gib), ("overhead", overhead)):
-        if value is not None and not (isinstance(value, (int, float)) and 0 <= value < 1 << 20):
-            raise UsageError(Text("{name}: expected a number of GiB, found {value!r}", name=name, value=value))
-    found = accelerator(device) if device is not None else None
-    return found, found.memory if found else int((gib or 0) * GIB), int(overhead * GIB)
+    kept = _gib_bytes(overhead, "overhead")
+    if device is None:
+        return None, _gib_bytes(gib, "gib"), kept
+    found = accelerator(device)
+    return found, found.memory, kept
+
+
+def _gib_bytes(value: object, name: str) -> int:
+    """Read an amount of memory in GiB, as bytes.
+
+    Raises:
+        UsageError: No number of GiB.
+    """
+    number = plain_int(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1 << 20:
+        raise UsageError(Text("{name}: expected a number of GiB, found {value!r}", name=name, value=value))
+    return int(number * GIB)
 
 
 def _remedy(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.accepted_inputs import refuse_lengths
+from weighbridge.accounts.inputs import truth_value
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.backward import backward_peak
 from weighbridge.accounts.memory.forward_pass import HANDED
@@ -22,6 +23,7 @@ from weighbridge.accounts.memory.quantization import PUBLISHED, quantization_of
 from weighbridge.accounts.memory.weights import (
     PARTLY_IN_FLOAT32,
     buffer_bytes,
+    dtype_name,
     element_bytes,
     file_bytes,
     file_type,
@@ -123,8 +125,10 @@ def settings(**said: object) -> Settings:
             raise UsageError(
                 Text("{name}: expected one of {known}, found {given!r:.40}", name=name, known=", ".join(known), given=given[name])
             )
+    if "dtype" in given:
+        given["dtype"] = dtype_name(given["dtype"])
     for name in ("dropout", "loss"):
-        given[name] = bool(given.get(name, False))
+        given[name] = truth_value(given.get(name, False), name)
     return Settings(**given)  # type: ignore[arg-type]
 
 

@@ -15,7 +15,7 @@ from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from weighbridge.core.sizes import Size
     from weighbridge.value import ModelValue
@@ -33,6 +33,7 @@ DTYPES = {
 """Bits of an element."""
 
 SHORT = {"fp64": "float64", "fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp8": "float8", "fp4": "float4"}
+SHORT |= {"double": "float64", "f32": "float32", "f16": "float16", "float": "float32", "float8_e4m3fn": "float8", "float8_e5m2": "float8"}
 """What else people call them."""
 
 STORED = {
@@ -129,6 +130,29 @@ def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator
         ]
 
 
+def dtype_name(dtype: object, known: Iterable[str] = DTYPES) -> str:
+    """Return the name of an element type, given by name or as torch or NumPy have it.
+
+    Args:
+        dtype: Such as ``bfloat16``, ``torch.bfloat16`` or ``numpy.dtype("float32")``.
+        known: What may be asked for.
+
+    Raises:
+        UsageError: A type that is not among them.
+
+    >>> dtype_name("torch.bfloat16")
+    'bfloat16'
+    """
+    name = dtype if isinstance(dtype, str) else str(getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or dtype)
+    name = name.removeprefix("torch.")
+    known = tuple(known)
+    if name in known:
+        return name
+    if SHORT.get(name) in known:
+        raise UsageError(Text("dtype: {dtype} is called {name} here", dtype=name, name=SHORT[name]))
+    raise UsageError(Text("dtype: expected one of {dtypes}, found {dtype!r:.40}", dtypes=", ".join(known), dtype=dtype))
+
+
 def bits(dtype: str) -> int:
     """Return the bits of an element.
 
@@ -138,11 +162,7 @@ def bits(dtype: str) -> int:
     >>> bits("bfloat16")
     16
     """
-    if dtype in SHORT:
-        raise UsageError(Text("dtype: {dtype} is called {name} here", dtype=dtype, name=SHORT[dtype]))
-    if dtype not in DTYPES:
-        raise UsageError(Text("dtype: expected one of {dtypes}, found {dtype!r:.40}", dtypes=", ".join(DTYPES), dtype=dtype))
-    return DTYPES[dtype]
+    return DTYPES[dtype_name(dtype)]
 
 
 def element_bytes(dtype: str) -> int:

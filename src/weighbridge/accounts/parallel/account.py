@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
+from weighbridge.accounts.inputs import positive_int
 from weighbridge.accounts.parallel import deepspeed, megatron
 from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts, flat_piece, hand_out
@@ -118,10 +119,8 @@ def parallel_of(
     Raises:
         UsageError: The numbers do not go together, or do not divide what must be divided.
     """
-    for name, value in (("batch", batch), ("seq", 1 if seq is None else seq)):
-        if type(value) is not int or value < 1:
-            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
-    check_layout(layout)
+    batch, seq = positive_int(batch, "batch"), None if seq is None else positive_int(seq, "seq")
+    layout = check_layout(layout)
     below = base(model.tree if model.listed is None else model.listed, model.model_type or "", facts_of(model))
     heads = _attentions(model.tree)
     _check_heads(heads, layout)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from weighbridge.accounts.inputs import plain_int, positive_int, truth_value
+from weighbridge.accounts.memory.weights import dtype_name
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 
 SCHEDULES = ("1f1b", "interleaved", "zero-bubble")
+ZERO_STAGES = (0, 1, 2, 3)
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}
@@ -61,7 +64,7 @@ class Layout(NamedTuple):
 
 
 def check_layout(layout: Layout) -> Layout:
-    """Return the layout if its numbers go together.
+    """Return the layout, its numbers as plain ints, if they go together.
 
     Raises:
         UsageError: They do not.
@@ -69,12 +72,11 @@ def check_layout(layout: Layout) -> Layout:
     >>> check_layout(Layout(tp=8, dp=2)).devices
     16
     """
-    for name in ("tp", "pp", "dp", "ep", "micro_batches", "chunks"):
-        value = getattr(layout, name)
-        if type(value) is not int or value < 1:
-            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
-    for name, known in (("schedule", SCHEDULES), ("dtype", tuple(BYTES)), ("optimizer", tuple(OPTIMIZERS)), ("zero", (0, 1, 2, 3))):
-        if getattr(layout, name) not in known:
+    numbers = {name: positive_int(getattr(layout, name), name) for name in ("tp", "pp", "dp", "ep", "micro_batches", "chunks")}
+    switches = {name: truth_value(getattr(layout, name), name) for name in ("fsdp", "sequence_parallel")}
+    layout = layout._replace(**numbers, **switches, dtype=dtype_name(layout.dtype, BYTES), zero=plain_int(layout.zero))  # type: ignore[arg-type]
+    for name, known in (("schedule", SCHEDULES), ("optimizer", tuple(OPTIMIZERS)), ("zero", ZERO_STAGES)):
+        if type(getattr(layout, name)) not in (str, int) or getattr(layout, name) not in known:
             raise UsageError(
                 Text(
                     "{name}: expected one of {known}, found {getattr!r}",
