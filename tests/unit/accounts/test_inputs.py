@@ -78,7 +78,7 @@ def test_integers_of_numpy_are_taken_everywhere() -> None:
         == weighed.memory().weights // 2
     )
     with pytest.raises(UsageError, match="batch: expected a whole number from 1"):
-        llama.cache(batch=numpy.array([1, 2]))  # type: ignore[arg-type]
+        llama.cache(batch=numpy.array([1, 2]))
 
 
 @pytest.mark.parametrize(
