@@ -20,6 +20,8 @@ SIGNS = {
 _SAME = {"⋅": "·", "−": "-", "∗": "*", "∙": "·", "（": "(", "）": ")", "～": "∼", "~": "∼", "：": ":", "，": ","}
 _DROPPED = frozenset(" \t\u00a0\u2009\u202f\u200b\u200c\u200d\u2061\u2062\u2063\ufeff{}$_")
 _WINDOW = 600
+_MOST_STEPS = 50_000_000
+"""Characters of a line that are held against each other in search of copies: about a second, and more than any formula pasted twice takes."""
 
 
 class _Flat(NamedTuple):
@@ -45,9 +47,9 @@ def repeats(raw: str) -> list[tuple[int, int]]:
     drawn = "\\" in raw or "^" in raw
     if not drawn and (raw.count("=") < 2 or not any(0 < raw.count(f" {sign}") < raw.count(sign) for sign in "=+-")):
         return found  # TeX is told by its commands, or, in an equation, by signs that it spaces and the drawn copy does not
-    flat, position = _flatten(raw), 0
-    while position < len(flat.text):
-        step = _tex_copies(flat, position) if flat.tex[position] else None
+    flat, position, steps = _flatten(raw), 0, [0]
+    while position < len(flat.text) and steps[0] < _MOST_STEPS:
+        step = _tex_copies(flat, position, steps) if flat.tex[position] else None
         if step is None:
             position += 1
             continue
@@ -89,8 +91,8 @@ def _flatten(raw: str) -> _Flat:
     return flat._replace(text="".join(text))
 
 
-def _tex_copies(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
-    """Find the copies around a character that TeX drew: period, start, number of copies, and which is the TeX."""
+def _tex_copies(flat: _Flat, anchor: int, steps: list[int]) -> tuple[int, int, int, int] | None:
+    """Find the copies around a character that TeX drew: period, start, number of copies, and which is the TeX; *steps* counts the comparisons."""
     text, best = flat.text, None
     sign = text[anchor]
     for other in _places(text, sign, max(0, anchor - _WINDOW), min(len(text), anchor + _WINDOW)):
@@ -103,10 +105,12 @@ def _tex_copies(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
         while right + period < len(text) and right - low < _WINDOW and text[right] == text[right + period]:
             right += 1
         length = right - left + period
+        steps[0] += length - period
         if length < 2 * period or period < 2:
             continue
         copies = min(3, length // period)
         for start in range(left, left + min(length - copies * period, 40) + 1):
+            steps[0] += copies * period
             kept = _tex_copy(flat, start, period, copies)
             if kept is not None and start <= anchor < start + copies * period and _is_formula(flat, start, period, kept):
                 rank = (copies * period, _is_edge(flat, start), -start)
