@@ -19,6 +19,9 @@ from tests.shares import share
 from tests.unit.safetensors_file import write as write_tensors
 from weighbridge.core.files import is_file_name
 
+LARGE = 4_000_000
+"""Bytes of a config from which on a quarter of the commands meet it; ``count`` meets all of them."""
+
 GROUPS = 8
 """Into how many tests the cases are dealt, so that they share the cores."""
 
@@ -97,8 +100,10 @@ def places(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize("command", CONFIG_COMMANDS)
 def test_every_command_bears_configs(command: str, places: dict[str, str], tmp_path: Path) -> None:
     faults = {}
-    chosen = [config for config in configs_made() if config.name in SHOWN]
-    assert len(chosen) == len(SHOWN)
+    shown = [config for config in configs_made() if config.name in SHOWN]
+    assert len(shown) == len(SHOWN)
+    turn = list(CONFIG_COMMANDS).index(command) % 4  # a million labels take half a second, and all commands read them alike
+    chosen = [config for config in shown if turn == 0 or len(config.data) < LARGE]
     for config in (*chosen, *Random(command).sample(list(configs.values()), 10)):
         faults[config.name] = run(command, config, places, tmp_path)
     assert {name: said for name, said in faults.items() if said} == {}
