@@ -25,6 +25,8 @@ class _Lower(_Pattern):
     """A regular expression that is searched for in the lower case of a text."""
 
     def __getattr__(self, name: str) -> object:
+        if name not in ("search", "finditer"):  # doctest asks every name of a module what it wraps
+            raise AttributeError(name)
         text = self._text if isinstance(self._text, str) else self._text()
         compiled = re.compile("|".join(_begin_alike(_split(_LETTER.sub(lambda m: m[0] if m[0][0] == "\\" else m[0].lower(), text)))))
         self.search = lambda text, *bounds: compiled.search(lower_case(text), *bounds)
