@@ -27,14 +27,26 @@ def tokens(text: str, line: int) -> list[Token]:
     >>> [(t.kind, t.text) for t in tokens("4 × (H^2 + H) = 2,362,368", 0)][-3:]
     [(')', ')'), ('rel', '='), ('num', '2,362,368')]
     """
-    pieces = _tokens(text)
-    return [_make(Token, (*piece[:2], line, *piece[3:])) for piece in pieces] if line else list(pieces)
+    return list(_tokens(text, line))
 
 
 @once_for_each_text
-def _tokens(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a line or a cell as those of the first line."""
-    line = 0
+def _tokens(text: str, line: int) -> tuple[Token, ...]:
+    """Return the tokens of a line or a cell, for which several checks ask; an equal line's are put in their place."""
+    equal = _first(text)
+    if not equal:
+        equal.append(_read(text, line))
+        return equal[0]
+    return tuple(_make(Token, (*token[:2], line, *token[3:])) for token in equal[0])
+
+
+@once_for_each_text
+def _first(text: str) -> list[tuple[Token, ...]]:
+    """Return where the tokens of the first line with a text are kept."""
+    return []
+
+
+def _read(text: str, line: int) -> tuple[Token, ...]:
     found: list[Token] = []
     position, length, noun = 0, len(text), False
     mark = _MARKED.match(text)
