@@ -97,8 +97,36 @@ def long_texts(lines: int = 10_000) -> dict[str, str]:
         "tables": "\n".join(
             head + [f"| {name} | {i % 40} | 768 | 110M | 0.2 GB |" for i in range(lines // 2) for name in ("bert-base-uncased", "gpt2")]
         ),
+        "twenty models": "\n".join(
+            head[i % 24]
+            if i % 24 < 2
+            else f"| {names[i % len(names)]} | {draw.randrange(2, 90)} | 1024 | {draw.randrange(1, 999)}M | {i % 40}.5 GB |"
+            if i % 24 < 22
+            else ""
+            for i in range(lines)
+        ),
+        "Chinese prose": "\n".join(
+            f"第{i}个模型共有{draw.randrange(2, 96)}层，隐藏层维度为{64 * draw.randrange(4, 90)}，参数量约为{draw.randrange(1, 900)}M，训练需要大量语料。"
+            for i in range(lines)
+        ),
+        "equal blocks": "\n".join(
+            (*head[:1], "BERT-base has 12 layers and 110M parameters.", "- 2 × 768 × 3072 = 4,718,592", "")[i % 4] for i in range(lines)
+        ),
         "pages": "\n".join(docs[i % len(docs)] for i in range(lines)),
     }
+
+
+def marked_texts(lines: int = 10_000) -> dict[str, str]:
+    """Return texts of that many lines by the names of their files: a notebook of cells that print, a page of headings, sentences and tables."""
+    cells: list[dict[str, object]] = []
+    for i in range(lines // 5):
+        source = [f"hidden = {768 + i}\n", "attention = 4 * hidden ** 2\n", "print(attention)"]
+        output = {"output_type": "stream", "text": [f"{4 * (768 + i) ** 2}\n"]}
+        cells.append({"cell_type": "markdown", "source": [f"The model has {i % 48} layers and {i} million parameters."]})
+        cells.append({"cell_type": "code", "source": source, "outputs": [output]})
+    part = "<h2>Part {0}</h2><p>BERT-base has <b>12</b> layers of {1} units.</p>\n<table><tr><td>attention</td><td>{2}</td></tr></table>\n"
+    page = "".join(part.format(i, 768 + i % 3, 2_362_368 + i % 5) for i in range(lines // 2))
+    return {"long.ipynb": json.dumps({"cells": cells, "nbformat": 4}, indent=1), "long.html": f"<html><body>{page}</body></html>"}
 
 
 def time_reading(text: str) -> float:
@@ -108,10 +136,10 @@ def time_reading(text: str) -> float:
     return time.process_time() - start
 
 
-def time_of(text: str) -> float:
+def time_of(text: str, name: str = "long.md") -> float:
     """Return the processor seconds that the audit of a text takes."""
     start = time.process_time()
-    audit(text, name="long.md")
+    audit(text, name=name)
     return time.process_time() - start
 
 
@@ -128,4 +156,6 @@ if __name__ == "__main__":
         print(
             f"10,000 lines of {name}: {whole:.2f} s, {whole / time_reading(text):.0f} times reading them, {whole / tenth:.1f} times a tenth"
         )
+    for name, text in marked_texts().items():
+        print(f"10,000 lines in {name}: {time_of(text, name):.2f} s")
     sys.exit(bool(false or missed))
