@@ -71,6 +71,6 @@ def test_a_report_says_what_it_leaves_out(tmp_path: Path) -> None:
 
 def test_a_matrix_that_stands_in_no_module_is_cut_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A bare matrix at the top of a file has a name of one piece, which a sentence names as it is."""
-    write(tmp_path / "model.safetensors", {"proj": (4, 6), "norm.weight": (4,)})
+    write(tmp_path / "model.safetensors", {"proj": (4, 6), "layers.0.self_attn.q_proj.weight": (4, 4), "norm.weight": (4,)})
     assert main(["parallel", str(tmp_path / "model.safetensors"), "--tp", "2"]) == 0
     assert "proj" in capsys.readouterr().out
