@@ -65,7 +65,7 @@ _BEHIND = patterns.pattern(
 )
 _FIGURE = patterns.pattern(_NUMBER)
 _LETTERED = patterns.pattern(
-    r"(?<![A-Za-z_])(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})(?![\d.]| ?[×x*·+/] ?\d)|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
+    r"(?<![A-Za-z_])(?P<key>KV?|Q|Query|Key/Value|K/V)\s?(?:为|[:：]|=)\s?(?P<after>\d{1,4})(?![\d.]| ?[×x*·+/] ?\d)|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
 )
 _FACTOR = patterns.pattern(
     r"(?<=[^\W\d_]) ?[×*·](?:(?<=[×·])|(?<= \*)) ?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.,]*\d)(?![kKMBTG]\b|\s?%)"
