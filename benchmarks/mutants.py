@@ -55,7 +55,7 @@ TESTS = {
     "conventions/reconcile": (f"{CONVENTIONS}/test_reconcile.py", CONVENTIONS),
     "conventions/rounding": (f"{CONVENTIONS}/test_written_numbers.py", f"{CONVENTIONS}/test_reconcile.py"),
     "core": (
-        *(f"tests/unit/core/test_{name}.py" for name in "errors fold formula json length notation parts sizes".split()),
+        *(f"tests/unit/core/test_{name}.py" for name in "errors files fold formula json length namedtuple notation parts sizes".split()),
         "tests/unit/test_model.py", "tests/property/test_core_laws.py",
     ),
     "core/messages": ("tests/unit/core/test_messages.py",),

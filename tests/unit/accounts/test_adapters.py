@@ -207,6 +207,8 @@ def test_clusters_of_adamss_are_exact_at_rank_one_and_a_bound_above() -> None:
     base = model(LLAMA, "LlamaForCausalLM")
     assert base.adapters("adamss:r=8,target_modules=q_proj").notes == ()
     assert base.adapters("adamss:r=8,subspace_rank=2,target_modules=q_proj").notes[0].startswith("At most: a cluster with fewer rows")
+    one, two = (base.adapters(f"adamss:r=8,num_subspaces=24,subspace_rank={rank},target_modules=q_proj").trainable for rank in (1, 2))
+    assert one == two, "clusters of one row have no second direction"
 
 
 def test_adapters_of_a_mixture_may_be_directories(tmp_path: Path) -> None:

@@ -145,3 +145,9 @@ def test_what_a_row_parallel_layer_keeps_is_cut_among_the_devices(module: str, c
     """Its input comes from a column-parallel layer; that of a column-parallel one is whole on each."""
     row = Row(module, call, (2, 16, 64), 8192, 8192)
     assert _is_cut(row, Widths(frozenset({256}), frozenset())) is cut
+
+
+@pytest.mark.parametrize(("name", "estimated"), [("llama-3.2-1b", False), ("gemma-3-1b", True)])
+def test_a_cache_is_an_estimate_only_where_layers_have_windows_and_stand_nowhere(name: str, estimated: bool) -> None:
+    notes = model(name).parallel(pp=2, batch=1, seq=64).notes
+    assert any(str(note).startswith("Of the cache, the layers with a window are taken to be spread evenly") for note in notes) is estimated
