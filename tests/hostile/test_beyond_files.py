@@ -22,6 +22,14 @@ from tests.hostile.lines import hostile_lines
 PARTS = 4
 
 
+@pytest.mark.parametrize(
+    "name", ["ampersands", "a result behind brackets", "a count behind a line of signs", "formulas that are all alike"]
+)
+def test_signs_without_end_are_read_in_time(name: str, tmp_path: Path) -> None:
+    (tmp_path / "article.md").write_text(ARTICLES[name], "utf-8")
+    assert fault(weigh(["audit", str(tmp_path / "article.md")])) is None
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("part", range(PARTS))
 def test_an_audit_bears_every_text(part: int, tmp_path: Path) -> None:
