@@ -27,6 +27,7 @@ SIZES = (
     ("# BERT-base\n\nBERT-base consists of 12 encoder layers of 768 units, and has a vocabulary of 30,522 tokens. All the encoders use {} attention heads.\n\n# BERT-large\n\n24 layers, 16 heads.", "12", "16"),
     ("There are {} layers in BERT-base.", "12", "14"),
     ("For Llama 2 7B, d_model = {}.", "4096", "4896"),
+    ("We count the parameters of BERT-base. Recall that it has 12 layers, a model dimension of {}, and 12 attention heads.", "768", "668"),
 )  # fmt: skip
 COUNTS = (
     ("DeepSeek-V3 is a powerful Mixture-of-Experts (MoE) model with 671 billion total parameters and {} activated for each token.", "37 billion", "87 billion"),

@@ -9,7 +9,7 @@ from weighbridge.auditing.text.openings import sentence_of
 
 _INDEFINITE = pattern(
     r"(?:^|[.:;,(>]|\b(?:of|for|than|to|like|in|by|from|into|train(?:s|ing|ed)?|built|build(?:s|ing)?|pre-?train(?:ing|ed)?|consider|suppose|imagine|take|given|have|had|made|makes?|get)\b)"
-    r"[\s\"'*_`]*(?:an?|any|another)\s(?:[\w.-]+\s){0,3}?(?:models?|networks?|transformers?|versions?|variants?|architectures?|llms?|configs?|configurations?)\b",
+    r"[\s\"'*_`]*(?:an?|any|another)\s(?:[\w.-]+\s){0,3}?(?:models?|networks?|transformers?|versions?|variants?|architectures?|llms?|configs?|configurations?)\b(?! (?:dim|size|width|depth|param|state))",
     re.IGNORECASE,
 )
 """An indefinite model at the beginning of a clause, or behind a word that makes it no predicate: ``Phi-2 is a model with 32 layers`` speaks of Phi-2."""
