@@ -158,7 +158,7 @@ def test_no_batch_beyond_a_million_is_looked_for() -> None:
 
 @pytest.mark.parametrize(("purpose", "word"), [("serving", "workspaces"), ("training", ""), ("lora", "")])
 def test_notes_are_of_their_purpose(purpose: str, word: str) -> None:
-    notes = model(SMALL, "LlamaForCausalLM").fits(gib=24, purpose=purpose).notes
+    notes = model({**SMALL, "max_position_embeddings": 2048}, "LlamaForCausalLM").fits(gib=24, purpose=purpose).notes
     assert len(notes) == bool(word)
     assert all(word in note for note in notes)
 
@@ -296,3 +296,10 @@ def test_the_most_that_is_tried_is_no_limit_of_the_memory() -> None:
     tried = "No context beyond 67,108,863 tokens is tried: longer ones may fit too."
     assert tried in map(str, fits_of(model("mistral-7b-v0.1"), 24 * GIB).notes)
     assert tried not in map(str, fits_of(model("llama-3-8b"), 24 * GIB).notes)
+
+
+def test_a_context_that_no_positions_bound_is_called_so() -> None:
+    free, bounded = model(SMALL, "LlamaForCausalLM"), model({**SMALL, "max_position_embeddings": 10**12}, "LlamaForCausalLM")
+    said = "The config states no number of positions: the longest context is what memory allows."
+    assert said in free.fits(gib=24).notes
+    assert said not in bounded.fits(gib=24).notes

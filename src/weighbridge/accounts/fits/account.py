@@ -13,6 +13,7 @@ from weighbridge.accounts.fits.plans import (
     Plan,
     Term,
     longest_context,
+    stated_positions,
     ways_to_serve,
     ways_to_train,
     ways_to_train_lora,
@@ -235,7 +236,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
             yield mark("This model keeps no cache: what batch and length cost is activations, which are not counted here.")
             return
         yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
-        if any(way.seq for way in ways) and longest_context(model) == MOST << 6:
+        if any(way.seq for way in ways) and not stated_positions(model):
             yield mark("The config states no number of positions: the longest context is what memory allows.")
         return
     if not any(term.whole for way in ways for term in way.terms if term.what == ACTIVATIONS):

@@ -163,12 +163,21 @@ def _cache_bytes(model: ModelValue, dtype: str) -> Need:
 
 
 def longest_context(model: ModelValue) -> int:
-    """Return how many tokens the config says a model takes."""
+    """Return how many tokens the config says a model takes; if it says none, as many as are looked for."""
+    return min((MOST << 6, *stated_positions(model)))
+
+
+def stated_positions(model: ModelValue) -> list[int]:
+    """List the numbers of positions that the config states, and those of learned tables.
+
+    >>> from weighbridge import model
+    >>> stated_positions(model("gpt2"))[0], stated_positions(model("t5-small"))
+    (1024, [])
+    """
     facts = facts_of(model)
     nested = facts.get("text_config")
     facts = nested if isinstance(nested, dict) else facts
-    found: list[int] = [facts[key] for key in POSITIONS if type(facts.get(key)) is int]
-    return min((MOST << 6, *found, *places(model).values()))
+    return [*(facts[key] for key in POSITIONS if type(facts.get(key)) is int), *places(model).values()]
 
 
 def ways_to_train(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
