@@ -44,6 +44,7 @@ def main(path: str) -> int:
     runs_of_peaks = [*PEAKS_HEAD, *(line for _, line in reserved)]
     counted = [*OUTPUTS_HEAD, *(line for _, line in put_out)]
     more_lines = [*published_lines.HEAD, *published_lines.lines()]
+    printed = [*published_lines.LINES_HEAD, *published_lines.adapter_lines()]
     blocks = [
         *_head(),
         *lines,
@@ -58,6 +59,7 @@ def main(path: str) -> int:
         *runs_of_peaks,
         *DOCUMENTATION_HEAD,
         *written,
+        *printed,
         *_rest(rows, done),
         *(_unasked(row, why) for row, why in unworked),
     ]

@@ -98,6 +98,9 @@ FURTHER = (
     Further("deepseek-r1-distill-qwen-1.5b", "vLLM, model weights", 3.3143, "GiB", weights, "github file id 57059042558"),
     Further("qwen3-14b", "BF16 file", 27.51, "GiB", weights, "baeseokjae.github.io, plan-fixtures.json"),
     Further("mistral-small-24b", "Devstral Small, BF16 file", 43.92, "GiB", weights, "baeseokjae.github.io, plan-fixtures.json"),
+    Further("phi-2", "llama.cpp, 2,048 cells, 32 layers", 640.0, "MiB", cells(2048), LOG + "25362796195"),
+    Further("gemma-7b", "ollama, 2,048 cells", 896.0, "MiB", cells(2048), LOG + "42470021395"),
+    Further("llama-13b", "llama.cpp, 512 cells, 40 layers", 400.0, "MiB", cells(512), LOG + "4083491035"),
 )
 UNITS = {"MiB": 2**20, "GiB": 2**30, "KiB": 2**10, "bytes": 1}
 HEAD = (
@@ -121,3 +124,137 @@ def _line(one: Further) -> str:
     note = f" ({one.why})" if one.why else ""
     apart = 100 * (ours / one.value - 1)
     return f"| {one.source} | {one.figure} | {one.value:,g} {one.unit} | {ours:,.3f} | {apart:+.2f}%{note} | {one.where} |"
+
+
+class Line(NamedTuple):
+    """What ``print_trainable_parameters`` of the PEFT library is said to print: of which class, with which adapter, and in which file it stands."""
+
+    source: str
+    class_name: str
+    adapter: str
+    trainable: int
+    total: int
+    file: int
+
+
+EVERY, ATTENTION, Q_V = "q_proj+k_proj+v_proj+o_proj+gate_proj+up_proj+down_proj", "q_proj+k_proj+v_proj+o_proj", "q_proj+v_proj"
+LINES = (
+    Line("llama-3.1-8b", "", f"lora:r=16,target_modules={EVERY}", 20_185_088, 8_051_224_576, 51959267516),
+    Line("llama-3.1-8b", "", f"lora:r=16,target_modules={ATTENTION}", 13_631_488, 8_044_093_440, 52188796586),
+    Line("llama-3.1-8b", "", f"lora:r=16,target_modules={EVERY}", 41_943_040, 8_072_204_288, 53812674776),
+    Line("llama-3.1-8b", "", "lora:r=16,target_modules=all-linear", 41_943_040, 8_072_667_136, 54359221330),
+    Line("llama-3-8b", "", f"lora:r=8,target_modules={ATTENTION}", 40_894_464, 8_030_261_248, 67617539786),
+    Line("llama-3-8b", "", f"lora:r=16,target_modules={ATTENTION}", 20_971_520, 8_051_232_768, 61194760030),
+    Line("llama-3.1-8b", "", f"lora:r=16,target_modules={ATTENTION}", 6_815_744, 8_036_335_616, 55486239806),
+    Line("llama-3-8b", "", f"lora:r=8,target_modules={EVERY}", 20_971_520, 8_051_232_768, 12140220341),
+    Line("llama-3.1-8b", "", f"lora:r=16,target_modules={EVERY}", 41_943_040, 8_030_261_248, 56054801215),
+    Line("mistral-7b-v0.1", "", f"lora:r=16,target_modules={Q_V}", 4_194_304, 7_241_732_096, 31694020625),
+    Line("mistral-7b-v0.1", "", f"lora:r=8,target_modules={EVERY}", 20_971_520, 7_261_634_560, 59246081523),
+    Line("mistral-7b-v0.1", "", f"lora:r=32,target_modules={EVERY}", 83_886_080, 7_241_748_480, 57373039682),
+    Line("mistral-7b-v0.1", "", f"lora:r=16,target_modules={ATTENTION}", 13_631_488, 7_255_363_584, 6768144603),
+    Line("llama-3.2-1b", "", "lora:r=8,target_modules=q_proj", 524_288, 1_236_338_688, 56123718165),
+    Line("llama-3.2-1b", "", f"lora:r=16,target_modules={Q_V}", 4_194_304, 1_241_513_984, 51852145548),
+    Line("llama-3.2-1b", "", f"lora:r=16,target_modules={Q_V}", 2_097_152, 1_238_849_536, 55128040735),
+    Line("llama-3.2-1b", "", f"lora:r=8,target_modules={Q_V}", 1_572_864, 1_236_089_344, 63153644892),
+    Line("llama-3.2-1b", "", f"lora:r=8,target_modules={EVERY}", 2_097_152, 1_236_795_392, 57684269879),
+    Line("qwen2.5-7b", "", f"lora:r=8,target_modules={EVERY}", 20_185_088, 7_635_801_600, 39847563721),
+    Line("qwen2.5-7b", "", f"lora:r=16,target_modules={EVERY}", 40_370_176, 7_656_293_888, 71086747726),
+    Line("qwen2.5-7b", "", f"lora:r=16,target_modules={EVERY}", 20_971_520, 7_636_062_208, 62742636727),
+    Line("qwen2.5-7b", "", f"lora:r=32,target_modules={EVERY}", 83_886_080, 7_615_684_608, 51829542496),
+    Line("qwen2.5-7b", "", f"lora:r=16,target_modules={EVERY}", 13_631_488, 7_615_616_000, 58069984462),
+    Line("llama-2-7b", "", f"lora:r=8,target_modules={Q_V}", 4_194_304, 6_738_415_616, 4771392951),
+    Line("llama-2-7b", "", f"lora:r=8,target_modules={Q_V}", 4_194_304, 6_742_609_920, 10420103361),
+    Line("llama-2-7b", "", f"lora:r=16,target_modules={EVERY}", 16_777_216, 6_754_332_672, 52853346967),
+    Line("llama-2-7b", "", f"lora:r=16,target_modules={ATTENTION}", 13_107_200, 6_738_415_616, 56147771092),
+    Line("llama-2-7b", "", f"lora:r=16,target_modules={ATTENTION}", 8_388_608, 6_746_804_224, 51803327137),
+    Line("llama-2-7b", "", f"lora:r=16,target_modules={Q_V}", 4_194_304, 6_742_609_920, 15165413707),
+    Line("llama-2-7b", "", f"lora:r=16,target_modules={EVERY}", 4_194_304, 6_742_609_920, 39531892432),
+    Line(
+        "bert-base-uncased",
+        "BertModel",
+        "lora:r=8,target_modules=query+value,task_type=FEATURE_EXTRACTION",
+        294_912,
+        109_482_240,
+        1283947134,
+    ),
+    Line(
+        "bert-base-uncased",
+        "BertForSequenceClassification",
+        "lora:r=8,target_modules=query+value,task_type=SEQ_CLS",
+        294_912,
+        109_777_410,
+        55664471856,
+    ),
+    Line(
+        "bert-base-uncased",
+        "BertForSequenceClassification",
+        "lora:r=8,target_modules=query+value,task_type=SEQ_CLS",
+        294_912,
+        109_778_690,
+        46438697320,
+    ),
+    Line(
+        "bert-base-uncased",
+        "BertForSequenceClassification",
+        "lora:r=16,target_modules=query+value,task_type=SEQ_CLS",
+        884_738,
+        109_514_850,
+        27286567771,
+    ),
+    Line("bert-base-uncased", "BertModel", "lora:r=16,target_modules=query+value", 294_912, 109_514_298, 11930976775),
+    Line("llama-3.2-3b", "", f"lora:r=16,target_modules={ATTENTION}", 4_194_304, 3_213_893_632, 40193305525),
+    Line("llama-3.2-3b", "", f"lora:r=8,target_modules={Q_V}", 3_407_872, 3_216_795_648, 62605543383),
+    Line("llama-3.2-3b", "", f"lora:r=32,target_modules={ATTENTION}", 13_189_120, 3_225_892_608, 67316376383),
+    Line("llama-3.2-3b", "", f"lora:r=16,target_modules={EVERY}", 20_971_520, 3_233_435_648, 52847653682),
+    Line("llama-3.2-3b", "", f"lora:r=16,target_modules={EVERY}", 6_553_600, 3_219_546_112, 14188805248),
+    Line("llama-3.2-3b", "", f"lora:r=64,target_modules={ATTENTION}", 3_407_872, 3_215_310_848, 61695746600),
+    Line("llama-3.2-3b", "", f"lora:r=4,target_modules={EVERY}", 6_078_464, 3_218_828_288, 26577134564),
+    Line("llama-3.2-3b", "", f"lora:r=16,target_modules={Q_V}", 2_621_440, 3_214_033_920, 56854593685),
+    Line("llama-3.2-3b", "", f"lora:r=16,target_modules={Q_V}", 4_718_592, 3_213_478_912, 53047594007),
+    Line("gpt2", "GPT2LMHeadModel", "lora:r=8,task_type=CAUSAL_LM", 294_912, 124_734_720, 55652636939),
+    Line("gpt2", "GPT2LMHeadModel", "prefix_tuning:num_virtual_tokens=20,task_type=CAUSAL_LM", 368_640, 124_808_448, 70428672599),
+    Line("gpt2", "GPT2LMHeadModel", "prompt_tuning:num_virtual_tokens=20,task_type=CAUSAL_LM", 15_360, 124_454_400, 2683415487),
+    Line(
+        "gpt2",
+        "GPT2LMHeadModel",
+        "prefix_tuning:num_virtual_tokens=30,prefix_projection=true,task_type=CAUSAL_LM",
+        983_040,
+        124_475_648,
+        62388955675,
+    ),
+)
+LINES_HEAD = (
+    "",
+    "## Lines of PEFT, from logs and tutorials",
+    "",
+    "Trainable and all parameters that `print_trainable_parameters` is said to print, with the settings beside it; the number of the file is GitHub's. "
+    "All less trainable is the model alone: where it is not, the line was not printed by that model.",
+    "",
+    "| model | adapter | published | ours | difference | file |",
+    "|---|---|---|---|---|---|",
+)
+
+
+def adapter_lines() -> list[str]:
+    """Ask all of PEFT's lines, a line for each; one that cannot have been printed says so."""
+    return [_adapter_line(one) for one in LINES]
+
+
+def _adapter_line(one: Line) -> str:
+    weighed = model(one.source, one.class_name or None)
+    found = weighed.adapters(one.adapter)
+    theirs, ours = f"{one.trainable:,} of {one.total:,}", f"{found.trainable:,} of {found.total:,}"
+    apart = f"{100 * (found.trainable / one.trainable - 1):+.2f}%{why_not_printed(one, found.total - found.trainable)}"
+    return f"| {one.source} | `{one.adapter}` | {theirs} | {ours} | {apart} | {one.file} |"
+
+
+def why_not_printed(one: Line, alone: int) -> str:
+    """Return why a line cannot have been printed by its model, which *alone* has so many parameters; nothing where it can.
+
+    >>> why_not_printed(Line("gpt2", "", "lora:r=8", 294_912, 124_734_720, 1), 124_439_808)
+    ''
+    >>> why_not_printed(Line("gpt2", "", "lora:r=8", 294_912, 124_734_464, 1), 124_439_808)
+    ' (all less trainable is 124,439,552)'
+    """
+    left = one.total - one.trainable
+    return "" if left == alone else f" (all less trainable is {left:,})"
