@@ -48,7 +48,7 @@ def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
     """Return the counts in parentheses behind names and sizes of one line: ``T5 comes as Small (60M), Base (220M) and ViT-Huge (632M)``."""
     text, named = scene.lines[index].text, scene.mentions.get(index, ())
     found = []
-    for match in _COUNT_BEHIND.finditer(text) if _LABELLED_COUNT.search(text) is not None else ():
+    for match in _counts_behind(text):
         mention = next((m for m in named if m.kind in (MODEL, FAMILY) and m.end == match.end("size")), None)
         subject = of_mention(scene, mention, firm=mention.kind == MODEL) if mention is not None else None
         if mention is None:
@@ -58,6 +58,23 @@ def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
         if listed is not None and subject is not None:
             found.append((listed, subject))
     return found
+
+
+def _counts_behind(text: str) -> Iterator[re.Match[str]]:
+    """Yield the counts behind names: looked for in the words before each count alone, of which a sentence has many more."""
+    place = 0
+    for count in _LABELLED_COUNT.finditer(text):
+        first = count.start()
+        while first > place and text[first - 1] in _OF_NAMES:
+            first -= 1
+        found = (match for at in range(first, count.start()) if (match := _COUNT_BEHIND.match(text, at)) is not None)
+        match = next(found, None)
+        if match is not None:
+            yield match
+            place = match.end()
+
+
+_OF_NAMES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-*` \t")
 
 
 def _families_before(scene: Scene, index: int, column: int) -> list[str]:
