@@ -30,6 +30,7 @@ from weighbridge.auditing.checks import (
     agreed_counts,
     agreed_sentences,
     arithmetic,
+    elsewhere,
     offers,
     open_sums,
     restated,
@@ -84,7 +85,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     total, left = corrected_total(scene, checked, held, offered)
     claims += claims_elsewhere(row_relations.check(scene, claims), claims)
     tabled = frozenset(line for one in bound for line in one.table.lines)
-    claims += claims_beside(agreed_sentences.check(scene, tabled, claims), claims)
+    claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)
     claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims += restated.check(scene, claims, held)

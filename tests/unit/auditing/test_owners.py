@@ -89,3 +89,17 @@ def test_a_name_that_looks_like_a_product_is_no_equation() -> None:
 def test_a_number_is_said_in_ways_of_its_own(text: str, right: tuple[str, str]) -> None:
     assert not audit(text.format(right[0])).wrong
     assert audit(text.format(right[1])).wrong
+
+
+@pytest.mark.parametrize(
+    "turn", ["再加2层分类器", "后接2层BiLSTM", "学生模型的层数为6", "视觉编码器层数为24", "草稿模型层数为4", "交叉注意力层数为6"]
+)
+@pytest.mark.parametrize("size", ["隐藏层维度为256", "有4个头", "中间层大小为512", "每个头32维", "共3层"])
+def test_what_follows_a_size_of_something_else_is_none_of_the_model(turn: str, size: str) -> None:
+    said = "BERT-base 有12层，隐藏维度768，12个注意力头。"
+    for text in (
+        f"{said}{turn}。{size}。",
+        f"{said}\n\n{turn}。\n\n{size}。",
+        f"BERT-base：\n\n- 层数12\n- 隐藏层维度768\n- 注意力头数12\n- {turn}\n- {size}\n",
+    ):
+        assert not audit(text).wrong

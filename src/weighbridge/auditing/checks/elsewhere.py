@@ -12,6 +12,8 @@ from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.described_sizes import part_places
+from weighbridge.auditing.text.field_words import parts_with_fields
 from weighbridge.auditing.text.openings import sentence_of, turns_in_clause
 
 _IT = patterns.pattern(r"[\W_]*(?:it|the model|this model)\s(?:is|was|has|uses|contains|comes|features|consists)\b", re.IGNORECASE)
@@ -39,9 +41,19 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
             yield one
 
 
+def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield the claims without the sizes that are said where the text has gone over to something else."""
+    index_of = {line.number: index for index, line in enumerate(scene.lines)}
+    for one in claims:
+        if one.verdict != "wrong" or one.kind != "configuration" or not _is_behind_a_part(scene, index_of[one.line], one):
+            yield one
+
+
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     if any(is_so(text, claim) for is_so in (_is_another_sources, _is_of_a_head, _is_set_right)) or is_of_a_count_above(scene, index, claim):
+        return True
+    if claim.kind == "configuration" and _is_behind_a_part(scene, index, claim):
         return True
     if _is_made_up(scene, index) or _is_what_was(text, claim) or _is_in_another_column(text, claim):
         return True
@@ -58,6 +70,28 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return False  # ``It was made by distillation, has 66 million parameters``
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
+
+
+def _is_behind_a_part(scene: Scene, index: int, claim: Claim) -> bool:
+    """Tell whether the text has gone over to something else with sizes of its own since it named a model: ``再加 2 层分类器。隐藏层 256 维``."""
+    stop = claim.start
+    if "|" in scene.lines[index].text:
+        return False  # each row of a table says what it is of
+    for line in range(index, max(-1, index - _SECTION), -1):
+        text = scene.lines[line].text
+        named = max((m.end for m in scene.mentions.get(line, ()) if m.end <= stop), default=-1)
+        places = (place for place in (*part_places(text), *parts_with_fields(text)) if named < place < stop)
+        if any(_OF_EXPERTS.search(text, max(0, place - _AROUND), place + _AROUND) is None for place in places):
+            return True
+        if named >= 0 or scene.lines[line].heading:
+            return False
+        stop = len(scene.lines[line - 1].text) + 1
+    return False
+
+
+_AROUND = 12
+_OF_EXPERTS = patterns.pattern("稠密|moe|专家|dense", re.IGNORECASE)
+"""Beside a part that is described with its model."""
 
 
 def _is_of_some(text: str, mentions: Sequence[Mention], claim: Claim, start: int) -> bool:

@@ -124,17 +124,22 @@ def find_described_sizes(text: str) -> Iterator[DescribedSize]:
     >>> [(size.word, size.value) for size in find_described_sizes("28 层，隐藏维度 3584，FFN 中间维度 18944")]
     [('layers', 28), ('hidden', 3584), ('mlp', 18944)]
     """
-    yield from _sizes_of(text)
+    yield from _sizes_of(text)[0]
+
+
+def part_places(text: str) -> tuple[int, ...]:
+    """Return where a line gives a size to something else than the model: ``再加 2 层分类器``."""
+    return _sizes_of(text)[1]
 
 
 _DIGIT = patterns.pattern(r"\d")
 
 
 @once_for_each_text
-def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
-    """Return the sizes of a line, which several checks ask for."""
+def _sizes_of(text: str) -> tuple[tuple[DescribedSize, ...], tuple[int, ...]]:
+    """Return the sizes of a line, which several checks ask for, and where those of something else stand."""
     if len(text) > _LONGEST or not _DIGIT.search(text):
-        return ()
+        return (), ()
     found: dict[int, DescribedSize] = {}
     lower = lower_case(text)
     for label in _LABEL.finditer(lower):
@@ -168,7 +173,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
                 found.setdefault(square.start(side), DescribedSize("patch", int(square[side]), *square.span(side), *square.span()))
     sizes = [found[start] for start in sorted(found)]
     parts = [size.start for size in sizes if is_of_a_part(text, size.first, size.last, labelled=size.first < size.start)]
-    return tuple(size for size in sizes if not is_after_a_part(text, parts, size.start))
+    return tuple(size for size in sizes if not is_after_a_part(text, parts, size.start)), tuple(parts)
 
 
 def _fold_label(phrase: str) -> str:

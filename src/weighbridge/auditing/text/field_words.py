@@ -118,17 +118,22 @@ def read_fields(text: str) -> Iterator[Field]:
     >>> [(found.word, found.value) for found in read_fields("- Attention Heads (GQA): 32 for Q and 4 for KV")]
     [('heads', 32), ('kv_heads', 4)]
     """
-    yield from _fields_of(text)
+    yield from _fields_of(text)[0]
+
+
+def parts_with_fields(text: str) -> tuple[int, ...]:
+    """Return where a line gives a size to something else than the model: ``卷积层数为 6``."""
+    return _fields_of(text)[1]
 
 
 _DIGIT = patterns.pattern(r"\d")
 
 
 @once_for_each_text
-def _fields_of(text: str) -> tuple[Field, ...]:
+def _fields_of(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
     """Return the sizes of a line, which several checks ask for."""
     if not _DIGIT.search(text):
-        return ()
+        return (), ()
     found: dict[int, Field] = {}
     parts: list[int] = []
     for letter in _LETTERED.finditer(text) if "K" in text or "Q" in text else ():
@@ -159,7 +164,7 @@ def _fields_of(text: str) -> tuple[Field, ...]:
     for top in _TOP.finditer(text) if "top" in text.lower() else ():
         _keep(found, Field("active", int(top["number"]), *top.span("number"), False))
     own = (field for field in found.values() if not is_after_a_part(text, parts, field.start))
-    return tuple(sorted(own, key=lambda field: field.start))
+    return tuple(sorted(own, key=lambda field: field.start)), tuple(parts)
 
 
 _WIDE = {"layers": "width", "heads": "head_dim", "kv_heads": "head_dim"}
