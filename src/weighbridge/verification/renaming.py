@@ -183,11 +183,8 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
     for spelling in spellings:
         if not _is_found(_any_of(naming.conversions), spelling):
             continue
-        for step in naming.conversions:
-            made = step.apply(spelling)
-            if not made:
-                continue
-            for several in _with_prefixes(made, naming):
+        for step in [step for step in naming.conversions if step.pattern.search(spelling) is not None]:  # most of forty find nothing
+            for several in _with_prefixes(step.apply(spelling), naming):
                 if all(target in expected for target in several):
                     return several
     return ()
