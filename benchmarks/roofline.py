@@ -53,7 +53,9 @@ class Measured(NamedTuple):
 
 def rows_of(wheel: zipfile.ZipFile) -> list[Measured]:
     """Read the rows of systems that our table has."""
-    name = next(name for name in wheel.namelist() if name.endswith("silicon_sample.csv"))
+    name = next((name for name in wheel.namelist() if name.endswith("silicon_sample.csv")), None)
+    if name is None:  # 0.11 and 0.12 have none
+        raise SystemExit(f"{wheel.filename}: no silicon_sample.csv, so no measured times")
     found = []
     for row in csv.DictReader(io.StringIO(wheel.read(name).decode())):
         device = ACCELERATORS.get(SYSTEMS.get(row["system"], ""))
