@@ -816,6 +816,7 @@ CLASSES: dict[str, str] = {
     "JinaEmbeddingsV3ForSequenceClassification": "jina_embeddings_v3",
     "JinaEmbeddingsV3ForTokenClassification": "jina_embeddings_v3",
     "JinaEmbeddingsV3Model": "jina_embeddings_v3",
+    "KimiK3ForConditionalGeneration": "kimi_k3",
     "KimiLinearForCausalLM": "kimi_linear",
     "KimiLinearModel": "kimi_linear",
     "Kimi_K25ForConditionalGeneration": "kimi_k25",

@@ -359,6 +359,7 @@ MODULES: dict[str, str] = {
     "jina_embeddings_v3": "encoders.nomic_bert",
     "kimi_k25": "multimodal.kimi_k25",
     "kimi_k25_vision": "multimodal.kimi_k25",
+    "kimi_k3": "remote.kimi_k3",
     "kimi_linear": "state_space.kimi_linear",
     "kolibri1": "mixtures.hunyuan_moe",
     "kosmos-2": "multimodal.kosmos2",

@@ -93,6 +93,54 @@ def test_a_published_size(model_type: str, low: float, high: float) -> None:
     assert low < unique < high
 
 
+KIMI_K3 = {
+    "model_type": "kimi_k3",
+    "text_config": {
+        "vocab_size": 163840,
+        "linear_attn_config": {
+            "full_attn_layers": [*range(4, 93, 4), 93],
+            "kda_layers": [number for number in range(1, 93) if number % 4],
+            "num_heads": 96,
+            "head_dim": 128,
+            "short_conv_kernel_size": 4,
+            "use_full_rank_gate": True,
+        },
+        "routed_expert_hidden_size": 3584,
+        "latent_moe_use_norm": True,
+        "mla_use_output_gate": True,
+        "attn_res_block_size": 12,
+    },
+    "vision_config": {
+        "qkv_hidden_size": 1536,
+        "norm_type": "rmsnorm",
+        "attn_bias": False,
+        "linear_bias": False,
+        "patch_embed_proj_bias": False,
+    },
+}
+"""What the published config states of sizes."""
+
+
+def test_kimi_k3_has_the_published_sizes() -> None:
+    """Moonshot says 2.8T and 104B active (without tables and images), others 2.78T; 896 experts in 92 layers; 1.56 TB in files, experts in MXFP4."""
+    found = weighbridge.model(KIMI_K3)
+    counts, rows = found.count(), list(found.tensors())
+    unique, active = counts.unique, counts.active
+    assert isinstance(unique, int)
+    assert isinstance(active, int)
+    assert unique == 2_779_931_752_544
+    tables = sum(row.count for row in rows if "embed_tokens" in row.name or row.name.startswith(("vision_tower", "mm_projector")))
+    assert isinstance(tables, int)
+    assert round((active - tables) / 1e9) == 104
+    experts = [row.count for row in rows if ".experts." in row.name]
+    assert len(experts) == 3 * 896 * 92
+    inside = sum(experts)
+    assert isinstance(inside, int)
+    assert round((inside * 17 / 32 + 2 * (unique - inside)) / 1e10) == 156
+    with pytest.raises(UsageError, match="attention residuals"):
+        found.flops()
+
+
 def test_an_rwkv_follows_the_formula_of_its_paper() -> None:
     for hidden, layers, vocab in ((128, 2, 100), (512, 5, 77)):
         config = {
@@ -115,6 +163,10 @@ def test_an_rwkv_follows_the_formula_of_its_paper() -> None:
         ({**GOOSE, "attn": {"layers": [1]}}, "attn: layers of attention among those of RWKV are not described"),
         ({**JINA, "position_embedding_type": "absolute"}, "position_embedding_type: 'absolute' is not described, only 'alibi'"),
         ({"model_type": "jais", "activation_function": "gelu"}, "activation_function: 'gelu' is not described, only 'swiglu'"),
+        (
+            {**KIMI_K3, "text_config": {"num_hidden_layers": 2, "linear_attn_config": {"full_attn_layers": [2], "kda_layers": []}}},
+            "text_config.linear_attn_config.full_attn_layers: a layer in neither list (name every layer in one)",
+        ),
         ({**NOMIC, "prenorm": True}, "prenorm: True is not described, only False"),
     ],
 )

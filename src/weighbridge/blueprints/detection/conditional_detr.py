@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from weighbridge.blueprints.detection.detr import detr
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.detr_common import FIELDS, MORE_IGNORED_KEYS, backbone_features, encoder, mlp_head, with_detection_heads
+from weighbridge.blueprints.modules.detr_common import (
+    FIELDS,
+    MORE_IGNORED_KEYS,
+    backbone_features,
+    encoder,
+    mlp_head,
+    named_or_own_backbone,
+    with_detection_heads,
+)
 from weighbridge.blueprints.modules.detr_mask_head import map_attention, mask_head
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, variant
@@ -100,5 +108,6 @@ FAMILIES = {
         CLASSES,
         "ConditionalDetrModel",
         MORE_IGNORED_KEYS | {"cls_loss_coefficient", "focal_alpha"},
+        normalize_config=named_or_own_backbone,
     )
 }

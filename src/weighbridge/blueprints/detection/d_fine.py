@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
 from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS as IGNORED_KEYS
 from weighbridge.blueprints.detection.rt_detr import backbone_features, tied_to_owner
-from weighbridge.blueprints.modules.backbones import Features, backbone, hidden_size
+from weighbridge.blueprints.modules.backbones import Features, backbone, hidden_size, named_backbone
 from weighbridge.blueprints.modules.convolutions import half_size, positive_float
 from weighbridge.blueprints.modules.detr_common import attention, mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid, area
@@ -366,7 +366,7 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[s
         f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
-    return Family(model_type, fields, classes, f"{prefix}Model", MORE_IGNORED_KEYS)
+    return Family(model_type, fields, classes, f"{prefix}Model", MORE_IGNORED_KEYS, normalize_config=named_backbone)
 
 
 MORE: dict[str, Blueprint] = {

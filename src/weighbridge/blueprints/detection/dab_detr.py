@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features
 from weighbridge.blueprints.modules.detr_common import FIELDS as DETR_FIELDS
-from weighbridge.blueprints.modules.detr_common import MORE_IGNORED_KEYS, backbone_features, mlp_head
+from weighbridge.blueprints.modules.detr_common import MORE_IGNORED_KEYS, backbone_features, mlp_head, named_or_own_backbone
 from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, TIED, Config, Field, choice, switch, variant
@@ -174,4 +174,4 @@ IGNORED_KEYS = MORE_IGNORED_KEYS - {"activation_function"} | frozenset(
     """cls_loss_coefficient focal_alpha initializer_bias_prior_prob random_refpoints_xy sine_position_embedding_scale temperature_height
     temperature_width""".split()
 )
-FAMILIES = {"dab-detr": Family("dab-detr", FIELDS, CLASSES, "DabDetrModel", IGNORED_KEYS)}
+FAMILIES = {"dab-detr": Family("dab-detr", FIELDS, CLASSES, "DabDetrModel", IGNORED_KEYS, normalize_config=named_or_own_backbone)}

@@ -8,7 +8,15 @@ from __future__ import annotations
 from weighbridge.blueprints.detection.rt_detr import tied_to_owner
 from weighbridge.blueprints.modules.backbones import Features
 from weighbridge.blueprints.modules.convolutions import group_norm, half_size
-from weighbridge.blueprints.modules.detr_common import FIELDS, MORE_IGNORED_KEYS, attention, backbone_features, mlp_head, positions
+from weighbridge.blueprints.modules.detr_common import (
+    FIELDS,
+    MORE_IGNORED_KEYS,
+    attention,
+    backbone_features,
+    mlp_head,
+    named_or_own_backbone,
+    positions,
+)
 from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention
 from weighbridge.blueprints.modules.stage_fields import number
@@ -164,4 +172,13 @@ CLASSES = {
     "DeformableDetrForObjectDetection": detection,
 }
 
-FAMILIES = {"deformable_detr": Family("deformable_detr", TABLE, CLASSES, "DeformableDetrModel", MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS)}
+FAMILIES = {
+    "deformable_detr": Family(
+        "deformable_detr",
+        TABLE,
+        CLASSES,
+        "DeformableDetrModel",
+        MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS,
+        normalize_config=named_or_own_backbone,
+    )
+}

@@ -14,6 +14,7 @@ from weighbridge.blueprints.modules.detr_common import (
     backbone_features,
     decoder,
     encoder,
+    named_or_own_backbone,
     positions,
     with_detection_heads,
 )
@@ -58,4 +59,4 @@ CLASSES = {
     "DetrForSegmentation": segmentation,
 }
 
-FAMILIES = {"detr": Family("detr", FIELDS, CLASSES, "DetrModel", MORE_IGNORED_KEYS)}
+FAMILIES = {"detr": Family("detr", FIELDS, CLASSES, "DetrModel", MORE_IGNORED_KEYS, normalize_config=named_or_own_backbone)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.detection.deformable_detr import TABLE, sources
 from weighbridge.blueprints.detection.rt_detr import tied_to_owner
-from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.backbones import backbone, named_backbone
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.detr_common import MORE_IGNORED_KEYS, backbone_features, mlp_head, positions
 from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention
@@ -20,7 +20,7 @@ from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
-GONE = "backbone_name backbone_kwargs timm dilated staged proposals refined fits channels".split()
+GONE = "backbone_name timm dilated staged proposals refined fits channels".split()
 
 FIELDS = variant(
     tuple(field for field in TABLE if field.word not in GONE),
@@ -187,7 +187,7 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
         f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
-    return Family(model_type, fields, classes, f"{prefix}Model", IGNORED_KEYS)
+    return Family(model_type, fields, classes, f"{prefix}Model", IGNORED_KEYS, normalize_config=named_backbone)
 
 
 FAMILIES = {

@@ -6,7 +6,7 @@ image: ``image_size`` may be set beside its fields, and is 384 by default.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.backbones import backbone, named_backbone
 from weighbridge.blueprints.modules.feature_maps import image
 from weighbridge.blueprints.modules.masked_attention import (
     SWIN,
@@ -99,4 +99,4 @@ IGNORED_KEYS = frozenset(
 )
 
 CLASSES = {"Mask2FormerModel": mask2former, "Mask2FormerForUniversalSegmentation": segmentation}
-FAMILIES = {"mask2former": Family("mask2former", FIELDS, CLASSES, "Mask2FormerModel", IGNORED_KEYS)}
+FAMILIES = {"mask2former": Family("mask2former", FIELDS, CLASSES, "Mask2FormerModel", IGNORED_KEYS, normalize_config=named_backbone)}

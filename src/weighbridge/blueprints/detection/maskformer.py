@@ -6,7 +6,7 @@ image: ``image_size`` may be set beside its fields, and is 384 by default.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, backbone, features
+from weighbridge.blueprints.modules.backbones import Features, backbone, features, named_backbone
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.detr_common import decoder
@@ -112,4 +112,4 @@ IGNORED_KEYS = frozenset(
 )
 
 CLASSES = {"MaskFormerModel": maskformer, "MaskFormerForInstanceSegmentation": segmentation}
-FAMILIES = {"maskformer": Family("maskformer", FIELDS, CLASSES, "MaskFormerModel", IGNORED_KEYS)}
+FAMILIES = {"maskformer": Family("maskformer", FIELDS, CLASSES, "MaskFormerModel", IGNORED_KEYS, normalize_config=named_backbone)}

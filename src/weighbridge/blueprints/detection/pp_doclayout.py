@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
 from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS, backbone_features, decoder, sources, tied_to_owner
-from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.backbones import backbone, named_backbone
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.blueprints.modules.convolutions import conv_norm, half_size
 from weighbridge.blueprints.modules.detr_common import mlp_head
@@ -143,4 +143,8 @@ CLASSES = {
     "PPDocLayoutV3ForObjectDetection": lambda c: part("", as_child("model", model(c, headed=True)), kind="model"),
 }
 OUTER_IGNORED_KEYS = frozenset(("gp_dropout_value",))
-FAMILIES = {"pp_doclayout_v3": Family("pp_doclayout_v3", FIELDS, CLASSES, "PPDocLayoutV3Model", MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS)}
+FAMILIES = {
+    "pp_doclayout_v3": Family(
+        "pp_doclayout_v3", FIELDS, CLASSES, "PPDocLayoutV3Model", MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS, normalize_config=named_backbone
+    )
+}

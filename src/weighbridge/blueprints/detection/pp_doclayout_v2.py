@@ -7,7 +7,7 @@ Source: names as in transformers 5.23.0, models/pp_doclayout_v2/modeling_pp_docl
 from __future__ import annotations
 
 from weighbridge.blueprints.detection import rt_detr
-from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.backbones import backbone, named_backbone
 from weighbridge.config.family import Family
 from weighbridge.config.fields import (
     HEADS,
@@ -122,5 +122,12 @@ OUTER_IGNORED_KEYS = frozenset(
     relation_bias_theta start_token_id tie_word_embeddings""".split()
 )
 FAMILIES = {
-    "pp_doclayout_v2": Family("pp_doclayout_v2", FIELDS, CLASSES, "PPDocLayoutV2Model", rt_detr.MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS)
+    "pp_doclayout_v2": Family(
+        "pp_doclayout_v2",
+        FIELDS,
+        CLASSES,
+        "PPDocLayoutV2Model",
+        rt_detr.MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS,
+        normalize_config=named_backbone,
+    )
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.detection import rt_detr
 from weighbridge.blueprints.detection.pp_doclayout_v2 import STAGES
-from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.backbones import backbone, named_backbone
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.blueprints.modules.detr_common import mlp_head
 from weighbridge.blueprints.modules.rt_detr_encoder import hybrid_encoder, input_projections, map_areas
@@ -90,5 +90,12 @@ CLASSES = {
 }
 OUTER_IGNORED_KEYS = frozenset("gp_dropout_value learn_initial_query s2r_closure_weight_init s2r_damping tie_word_embeddings".split())
 FAMILIES = {
-    "pp_doclayout_v4": Family("pp_doclayout_v4", FIELDS, CLASSES, "PPDocLayoutV4Model", rt_detr.MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS)
+    "pp_doclayout_v4": Family(
+        "pp_doclayout_v4",
+        FIELDS,
+        CLASSES,
+        "PPDocLayoutV4Model",
+        rt_detr.MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS,
+        normalize_config=named_backbone,
+    )
 }

@@ -6,7 +6,7 @@ models/rt_detr_v2/modeling_rt_detr_v2.py. The config states no image: ``image_si
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, backbone, constant_batch_norms, features
+from weighbridge.blueprints.modules.backbones import Features, backbone, constant_batch_norms, features, named_backbone
 from weighbridge.blueprints.modules.convolutions import half_size
 from weighbridge.blueprints.modules.detr_common import attention, mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image
@@ -172,7 +172,7 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
         f"{prefix}Model": lambda c: part("", *model(c, headed=False), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
-    return Family(model_type, fields, classes, f"{prefix}Model", MORE_IGNORED_KEYS)
+    return Family(model_type, fields, classes, f"{prefix}Model", MORE_IGNORED_KEYS, normalize_config=named_backbone)
 
 
 FAMILIES = {"rt_detr": family("rt_detr", "RTDetr", FIELDS), "rt_detr_v2": family("rt_detr_v2", "RTDetrV2", SECOND)}

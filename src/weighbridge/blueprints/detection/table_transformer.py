@@ -6,7 +6,14 @@ Source: arXiv 2110.00061; names as in transformers 5.23.0, models/table_transfor
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.detr_common import FIELDS, MORE_IGNORED_KEYS, backbone_features, positions, with_detection_heads
+from weighbridge.blueprints.modules.detr_common import (
+    FIELDS,
+    MORE_IGNORED_KEYS,
+    backbone_features,
+    named_or_own_backbone,
+    positions,
+    with_detection_heads,
+)
 from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
@@ -79,4 +86,8 @@ CLASSES = {
     "TableTransformerForObjectDetection": detection,
 }
 
-FAMILIES = {"table-transformer": Family("table-transformer", FIELDS, CLASSES, "TableTransformerModel", MORE_IGNORED_KEYS)}
+FAMILIES = {
+    "table-transformer": Family(
+        "table-transformer", FIELDS, CLASSES, "TableTransformerModel", MORE_IGNORED_KEYS, normalize_config=named_or_own_backbone
+    )
+}

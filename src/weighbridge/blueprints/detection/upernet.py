@@ -6,7 +6,7 @@ config states no image: ``image_size`` may be set beside its fields, and is 512 
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, backbone, features
+from weighbridge.blueprints.modules.backbones import Features, backbone, features, named_backbone
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
@@ -98,4 +98,4 @@ IGNORED_KEYS = frozenset(
     "auxiliary_loss_weight backbone backbone_kwargs loss_ignore_index use_pretrained_backbone use_timm_backbone".split()
 )
 CLASSES = {"UperNetForSemanticSegmentation": segmentation}
-FAMILIES = {"upernet": Family("upernet", FIELDS, CLASSES, "UperNetForSemanticSegmentation", IGNORED_KEYS)}
+FAMILIES = {"upernet": Family("upernet", FIELDS, CLASSES, "UperNetForSemanticSegmentation", IGNORED_KEYS, normalize_config=named_backbone)}

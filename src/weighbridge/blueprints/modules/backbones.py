@@ -109,6 +109,27 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConf
     return SubConfig(raw, (*known.fields, *more), known.ignored_keys, stated)
 
 
+def named_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the network into ``backbone_config`` that older keys name: ``backbone``, one of timm's, and its arguments, ``backbone_kwargs``.
+
+    Transformers 4.40 to 4.57 saved them, ``in_chans`` among the arguments, which the backbone's config class in 5.23.0 does not read.
+
+    Raises:
+        ConfigError: A model on the Hub, whose config is not at hand.
+
+    >>> named_backbone({"backbone": "resnet18", "backbone_kwargs": {"in_chans": 3, "out_indices": [2, 3, 4]}})["backbone_config"]
+    {'model_type': 'timm_backbone', 'backbone': 'resnet18', 'out_indices': [2, 3, 4]}
+    """
+    name, arguments = raw.get("backbone"), raw.get("backbone_kwargs") or {}
+    if name is None or raw.get("backbone_config") is not None:
+        return dict(raw)
+    if not isinstance(name, str) or "/" in name or not isinstance(arguments, Mapping):
+        raise ConfigError("a model on the Hub, whose config is not at hand", key="backbone", value=name, hint="state backbone_config")
+    read = {field.key for field in timm_resnet.FIELDS} - {"backbone"}
+    given = {key: value for key, value in arguments.items() if key in read}
+    return {**raw, "backbone_config": {"model_type": "timm_backbone", "backbone": name, "out_indices": [4], **given}}
+
+
 def bind_backbone(model_type: str, raw: Mapping[str, Any]) -> Config:
     """Return the sizes of a backbone that the outer class makes by itself."""
     fields = timm_resnet.FIELDS if model_type == "timm_backbone" else family(model_type).fields

@@ -6,7 +6,9 @@ Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, backbone, bind_backbone, constant_batch_norms, features
+from collections.abc import Mapping
+
+from weighbridge.blueprints.modules.backbones import Features, backbone, bind_backbone, constant_batch_norms, features, named_backbone
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, image
 from weighbridge.config.fields import D_MODEL, LABELS, OBJECT_QUERIES, Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -18,7 +20,7 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
-    from typing import Unpack
+    from typing import Any, Unpack
 
     from weighbridge.core.parts import Place
 
@@ -45,7 +47,6 @@ FIELDS = (
     CHANNELS,
     backbone("resnet swin convnext"),
     choice("backbone_name", "backbone", None, report_default=False),
-    choice("backbone_kwargs", "backbone_kwargs", None, report_default=False),
     switch("timm", "use_timm_backbone", True, report_default=False),
     switch("dilated", "dilation", False),
     LABELS,
@@ -53,7 +54,7 @@ FIELDS = (
 
 MORE_IGNORED_KEYS = frozenset(
     """auxiliary_loss bbox_cost bbox_loss_coefficient class_cost dice_loss_coefficient eos_coefficient giou_cost giou_loss_coefficient
-    init_std init_xavier_std mask_loss_coefficient max_position_embeddings scale_embedding use_pretrained_backbone activation_function
+    init_std init_xavier_std mask_loss_coefficient backbone_kwargs max_position_embeddings scale_embedding use_pretrained_backbone activation_function
     freeze_backbone num_hidden_layers""".split()
 )
 
@@ -72,10 +73,6 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
         trained: Whether the class leaves the backbone's weights to be trained.
     """
     inner = c.backbone
-    if inner is None and c.backbone_kwargs:
-        raise ConfigError(
-            "arguments for timm are not described", key="backbone_kwargs", value=c.backbone_kwargs, hint="state backbone_config"
-        )
     if inner is None and c.timm:
         stated = {"backbone": c.backbone_name, "output_stride": 16 if c.dilated else None, "num_channels": c.channels}
         inner = bind_backbone("timm_backbone", {**stated, "out_indices": outputs})
@@ -85,6 +82,11 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
     # The reference looks for names that its own ResNet has not, and freezes all of it.
     frozen = not trained and "resnet" in inner.model_type
     return replace(found, parts=constant_batch_norms(part("", *found.parts), frozen=frozen).children)
+
+
+def named_or_own_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Take a network that comes with arguments, as others do; without them the class itself makes timm's, over as many channels as it has."""
+    return named_backbone({"backbone": "resnet50", **raw}) if raw.get("backbone_kwargs") else dict(raw)
 
 
 def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None, head_dim: Size | None = None) -> Part:
