@@ -228,7 +228,7 @@ LINES_HEAD = (
     "## Lines of PEFT, from logs and tutorials",
     "",
     "Trainable and all parameters that `print_trainable_parameters` is said to print, with the settings beside it; the number of the file is GitHub's. "
-    "All less trainable is the model alone: where it is not, the line was not printed by that model.",
+    "All less trainable is the model alone: where that is not our count of it, it stands beside the difference (another model, a resized vocabulary or an older PEFT may have printed the line).",
     "",
     "| model | adapter | published | ours | difference | file |",
     "|---|---|---|---|---|---|",
@@ -236,7 +236,7 @@ LINES_HEAD = (
 
 
 def adapter_lines() -> list[str]:
-    """Ask all of PEFT's lines, a line for each; one that cannot have been printed says so."""
+    """Ask all of PEFT's lines, a line for each; one whose model alone is not our count of it says so."""
     return [_adapter_line(one) for one in LINES]
 
 
@@ -244,16 +244,16 @@ def _adapter_line(one: Line) -> str:
     weighed = model(one.source, one.class_name or None)
     found = weighed.adapters(one.adapter)
     theirs, ours = f"{one.trainable:,} of {one.total:,}", f"{found.trainable:,} of {found.total:,}"
-    apart = f"{100 * (found.trainable / one.trainable - 1):+.2f}%{why_not_printed(one, found.total - found.trainable)}"
+    apart = f"{100 * (found.trainable / one.trainable - 1):+.2f}%{other_base(one, found.total - found.trainable)}"
     return f"| {one.source} | `{one.adapter}` | {theirs} | {ours} | {apart} | {one.file} |"
 
 
-def why_not_printed(one: Line, alone: int) -> str:
-    """Return why a line cannot have been printed by its model, which *alone* has so many parameters; nothing where it can.
+def other_base(one: Line, alone: int) -> str:
+    """Return what a line says its model has alone, where that is not *alone*, our count of it; else nothing.
 
-    >>> why_not_printed(Line("gpt2", "", "lora:r=8", 294_912, 124_734_720, 1), 124_439_808)
+    >>> other_base(Line("gpt2", "", "lora:r=8", 294_912, 124_734_720, 1), 124_439_808)
     ''
-    >>> why_not_printed(Line("gpt2", "", "lora:r=8", 294_912, 124_734_464, 1), 124_439_808)
+    >>> other_base(Line("gpt2", "", "lora:r=8", 294_912, 124_734_464, 1), 124_439_808)
     ' (all less trainable is 124,439,552)'
     """
     left = one.total - one.trainable
