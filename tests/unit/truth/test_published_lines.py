@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truth.published_lines import FURTHER, LINES, UNITS, Further, why_not_printed
+from truth.published_lines import FURTHER, LINES, UNITS, Further, other_base
 from weighbridge import model
 
 
@@ -17,7 +17,7 @@ def test_a_published_figure_is_ours_or_explained(one: Further) -> None:
 def test_a_line_of_peft_that_the_model_alone_allows_is_ours() -> None:
     """Where all less trainable is the model, what is trained is ours too, but for lines whose settings are not those that were run."""
     asked = [(one, model(one.source, one.class_name or None).adapters(one.adapter)) for one in LINES]
-    printed = [(one, found) for one, found in asked if not why_not_printed(one, found.total - found.trainable)]
+    printed = [(one, found) for one, found in asked if not other_base(one, found.total - found.trainable)]
     equal = [one for one, found in printed if (one.trainable, one.total) == (found.trainable, found.total)]
     assert len(equal) == 9
     assert {one.file for one, _ in printed} - {one.file for one in equal} == OTHER_SETTINGS
