@@ -20,7 +20,7 @@ from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
-GONE = "backbone_name timm dilated staged proposals refined fits channels".split()
+GONE = "backbone_name backbone_kwargs timm dilated staged proposals refined fits channels".split()
 
 FIELDS = variant(
     tuple(field for field in TABLE if field.word not in GONE),

@@ -47,6 +47,7 @@ FIELDS = (
     CHANNELS,
     backbone("resnet swin convnext"),
     choice("backbone_name", "backbone", None, report_default=False),
+    choice("backbone_kwargs", "backbone_kwargs", None, report_default=False),
     switch("timm", "use_timm_backbone", True, report_default=False),
     switch("dilated", "dilation", False),
     LABELS,
@@ -54,7 +55,7 @@ FIELDS = (
 
 MORE_IGNORED_KEYS = frozenset(
     """auxiliary_loss bbox_cost bbox_loss_coefficient class_cost dice_loss_coefficient eos_coefficient giou_cost giou_loss_coefficient
-    init_std init_xavier_std mask_loss_coefficient backbone_kwargs max_position_embeddings scale_embedding use_pretrained_backbone activation_function
+    init_std init_xavier_std mask_loss_coefficient max_position_embeddings scale_embedding use_pretrained_backbone activation_function
     freeze_backbone num_hidden_layers""".split()
 )
 
@@ -73,6 +74,10 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
         trained: Whether the class leaves the backbone's weights to be trained.
     """
     inner = c.backbone
+    if inner is None and c.backbone_kwargs:
+        raise ConfigError(
+            "arguments for a network that is not named", key="backbone_kwargs", value=c.backbone_kwargs, hint="state backbone"
+        )
     if inner is None and c.timm:
         stated = {"backbone": c.backbone_name, "output_stride": 16 if c.dilated else None, "num_channels": c.channels}
         inner = bind_backbone("timm_backbone", {**stated, "out_indices": outputs})
@@ -86,7 +91,7 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
 
 def named_or_own_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Take a network that comes with arguments, as others do; without them the class itself makes timm's, over as many channels as it has."""
-    return named_backbone({"backbone": "resnet50", **raw}) if raw.get("backbone_kwargs") else dict(raw)
+    return named_backbone(raw) if raw.get("backbone_kwargs") else dict(raw)
 
 
 def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None, head_dim: Size | None = None) -> Part:
