@@ -137,7 +137,8 @@ def error_text(error: WeighbridgeError | str, lang: str = "en") -> str:
     if isinstance(error, str):
         return say(error)
     path, key = getattr(error, "path", ""), getattr(error, "key", "")
-    text = say(getattr(error, "message", None) or error.args[0] if error.args else "")
+    stated = (getattr(error, "message", None) or error.args[0]) if error.args else ""
+    text = say(stated)
     if path or (key and not str(getattr(error, "message", "")).startswith(key.partition(" and ")[0])):
         text = say("{where}: {what}").format(where=key.replace(" and ", say(mark(" and "))) or path, what=text)
     if getattr(error, "hint", ""):

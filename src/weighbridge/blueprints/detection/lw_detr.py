@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.detection.lw_detr_vit import features
-from weighbridge.blueprints.modules.backbones import Features
+from weighbridge.blueprints.modules.backbones import Features, refuse_named_backbone
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.convolutions import half_size
 from weighbridge.blueprints.modules.detr_common import mlp_head
@@ -172,4 +172,4 @@ IGNORED_KEYS = frozenset(
     decoder_activation_function dice_loss_coefficient disable_custom_kernels eos_coefficient focal_alpha giou_cost giou_loss_coefficient
     init_std mask_loss_coefficient num_feature_levels projector_in_channels projector_out_channels""".split()
 )
-FAMILIES = {"lw_detr": Family("lw_detr", FIELDS, CLASSES, "LwDetrModel", IGNORED_KEYS)}
+FAMILIES = {"lw_detr": Family("lw_detr", FIELDS, CLASSES, "LwDetrModel", IGNORED_KEYS, normalize_config=refuse_named_backbone)}

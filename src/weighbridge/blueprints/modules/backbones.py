@@ -130,6 +130,27 @@ def named_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "backbone_config": {"model_type": "timm_backbone", "backbone": name, "out_indices": [4], **given}}
 
 
+def refuse_named_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config of a type that takes no network by its name alone; the class would build another one than its own default.
+
+    Raises:
+        ConfigError: The older key ``backbone`` names a network, and no ``backbone_config`` describes it.
+
+    >>> refuse_named_backbone({"backbone": None})
+    {'backbone': None}
+    >>> refuse_named_backbone({"backbone": "resnet50"})
+    Traceback (most recent call last):
+        ...
+    weighbridge.core.errors.ConfigError: backbone: this model over a network that is only named is not described (state backbone_config)
+    """
+    name = raw.get("backbone")
+    if name is not None and raw.get("backbone_config") is None:
+        raise ConfigError(
+            "this model over a network that is only named is not described", key="backbone", value=name, hint="state backbone_config"
+        )
+    return dict(raw)
+
+
 def bind_backbone(model_type: str, raw: Mapping[str, Any]) -> Config:
     """Return the sizes of a backbone that the outer class makes by itself."""
     fields = timm_resnet.FIELDS if model_type == "timm_backbone" else family(model_type).fields

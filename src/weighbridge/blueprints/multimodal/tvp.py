@@ -5,7 +5,7 @@ Source: Zhang et al. 2023, arXiv 2303.04995; names as in transformers 5.23.0, mo
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import backbone, features
+from weighbridge.blueprints.modules.backbones import backbone, features, refuse_named_backbone
 from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP, POSITIONS, TOKEN_TYPES, VOCAB, Config, choice, computed, derived, size
@@ -129,4 +129,4 @@ def video_grounding(c: Config) -> Part:
 
 CLASSES = {"TvpModel": tvp, "TvpForVideoGrounding": video_grounding}
 IGNORED_KEYS = frozenset(("distance_loss_weight", "duration_loss_weight"))
-FAMILIES = {"tvp": Family("tvp", FIELDS, CLASSES, "TvpModel", IGNORED_KEYS)}
+FAMILIES = {"tvp": Family("tvp", FIELDS, CLASSES, "TvpModel", IGNORED_KEYS, normalize_config=refuse_named_backbone)}

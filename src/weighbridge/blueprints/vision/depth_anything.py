@@ -6,7 +6,7 @@ models/{depth_anything,prompt_depth_anything,chmv2}/modeling_*.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid
+from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid, refuse_named_backbone
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.dense_prediction import (
     convolutions,
@@ -133,7 +133,8 @@ def chmv2(c: Config) -> Part:
 def family(model_type: str, class_name: str, *, prompted: bool) -> Family:
     """Return the family of one of the two."""
     keys = IGNORED_KEYS | {"depth_estimation_type", "max_depth"}
-    return Family(model_type, (*ANYTHING, constant("prompted", prompted)), {class_name: depth_estimation}, class_name, keys)
+    fields = (*ANYTHING, constant("prompted", prompted))
+    return Family(model_type, fields, {class_name: depth_estimation}, class_name, keys, normalize_config=refuse_named_backbone)
 
 
 FAMILIES = {
@@ -145,5 +146,6 @@ FAMILIES = {
         {"CHMv2ForDepthEstimation": chmv2},
         "CHMv2ForDepthEstimation",
         IGNORED_KEYS | {"patch_size", "bins_strategy", "min_depth", "max_depth"},
+        normalize_config=refuse_named_backbone,
     ),
 }

@@ -5,7 +5,7 @@ Source: arXiv 2305.15272; names as in transformers 5.23.0, models/vitmatte/model
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import TYPES, backbone, features
+from weighbridge.blueprints.modules.backbones import TYPES, backbone, features, refuse_named_backbone
 from weighbridge.blueprints.modules.composite import as_child, submodel
 from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output
 from weighbridge.blueprints.modules.stage_fields import numbers
@@ -95,4 +95,8 @@ def matting(c: Config) -> Part:
     return part("", seen, decoder(c, image), kind="model")
 
 
-FAMILIES = {"vitmatte": Family("vitmatte", FIELDS, {"VitMatteForImageMatting": matting}, "VitMatteForImageMatting")}
+FAMILIES = {
+    "vitmatte": Family(
+        "vitmatte", FIELDS, {"VitMatteForImageMatting": matting}, "VitMatteForImageMatting", normalize_config=refuse_named_backbone
+    )
+}

@@ -6,7 +6,7 @@ models/vitpose_backbone/modeling_vitpose_backbone.py and models/vitpose/modeling
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid
+from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid, refuse_named_backbone
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import number
@@ -92,5 +92,12 @@ FAMILIES = {
     "vitpose_backbone": Family(
         "vitpose_backbone", BACKBONE, {"VitPoseBackboneEncoder": encoder, "VitPoseBackbone": backbone}, "VitPoseBackbone", IGNORED_KEYS
     ),
-    "vitpose": Family("vitpose", POSE, {"VitPoseForPoseEstimation": pose}, "VitPoseForPoseEstimation", IGNORED_KEYS),
+    "vitpose": Family(
+        "vitpose",
+        POSE,
+        {"VitPoseForPoseEstimation": pose},
+        "VitPoseForPoseEstimation",
+        IGNORED_KEYS,
+        normalize_config=refuse_named_backbone,
+    ),
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid
+from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid, refuse_named_backbone
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.dense_prediction import (
     convolutions,
@@ -209,5 +209,12 @@ def depth_estimation(c: Config) -> Part:
 
 IGNORED_KEYS = frozenset("attractor_alpha attractor_gamma attractor_kind batch_norm_eps max_temp min_temp".split())
 FAMILIES = {
-    "zoedepth": Family("zoedepth", FIELDS, {"ZoeDepthForDepthEstimation": depth_estimation}, "ZoeDepthForDepthEstimation", IGNORED_KEYS)
+    "zoedepth": Family(
+        "zoedepth",
+        FIELDS,
+        {"ZoeDepthForDepthEstimation": depth_estimation},
+        "ZoeDepthForDepthEstimation",
+        IGNORED_KEYS,
+        normalize_config=refuse_named_backbone,
+    )
 }
