@@ -42,6 +42,29 @@ def test_deimv2_over_a_dinov3_has_the_network_beside_it() -> None:
     assert count(config, "Deimv2ForObjectDetection").unique == 37_333_894
 
 
+MAPS = {"in_chans": 3, "out_indices": [1, 2, 3, 4]}
+NAMED: list[tuple[str, str, dict[str, Any] | None, int]] = [
+    ("detr", "DetrForObjectDetection", {**MAPS, "in_chans": 4, "output_stride": 16}, 41_501_895),
+    ("d_fine", "DFineModel", MAPS, 39_576_210),
+    ("rt_detr", "RTDetrModel", None, 41_518_982),
+    ("grounding-dino", "GroundingDinoForObjectDetection", {"num_channels": 4, "out_indices": [3, 4]}, 172_167_944),
+    ("maskformer", "MaskFormerModel", MAPS, 41_071_680),
+]
+"""What transformers 5.23.0 builds, with timm 1.0.31, of configs that name timm's ResNet-50 by the keys of older releases."""
+
+
+@pytest.mark.parametrize(("model_type", "name", "arguments", "expected"), NAMED, ids=[case[0] for case in NAMED])
+def test_a_backbone_is_named_by_older_keys(model_type: str, name: str, arguments: dict[str, Any] | None, expected: int) -> None:
+    config = {"model_type": model_type, "backbone": "resnet50", "backbone_kwargs": arguments, "backbone_config": None}
+    assert count(config, name).unique == expected
+
+
+@pytest.mark.parametrize("model_type", "depth_anything prompt_depth_anything chmv2 zoedepth vitpose vitmatte lw_detr tvp".split())
+def test_a_backbone_that_is_only_named_is_not_passed_over(model_type: str) -> None:
+    with pytest.raises(ConfigError, match=r"^backbone: .* \(state backbone_config\)$"):
+        count({"model_type": model_type, "backbone": "resnet50"})
+
+
 UNUSUAL: list[tuple[str, dict[str, Any], int]] = [
     (
         "Cohere2VisionModel",
