@@ -65,15 +65,9 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     if weighed is not None:
         models.know("", weighed)
     equations = [chain for statement in spoken for chain in chains(statement) if not _begins_with_name(chain, named)]
-    chained: dict[int, list[Chain]] = {}
-    for chain in equations:
-        chained.setdefault(id(chain.tokens), []).append(chain)
     own = words_of(weighed) if weighed is not None else majority_sizes(sizes)
     amounts = OnDemand(names, lambda name: _with_letters(words_of(models[name]), meant) if name in models else None)
     amounts.know("", {**_with_letters(own, meant), **letters})
-    alternates: dict[str, frozenset[str]] = {}
-    for mention in (m for found in named.values() for m in found if m.kind == MODEL and m.name):
-        alternates[str(mention.name)] = alternates.get(str(mention.name), frozenset()) | set(mention.names)
     known_only = all(m.kind in (MODEL, FAMILY) for found in named.values() for m in found)
     figures = _figures(spoken)
     full = frozenset(t.value for found in figures.values() for _, t in found if t.value and t.value >= 1000 and not t.unit and not t.places)
@@ -89,10 +83,10 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         models,
         amounts,
         letters,
-        alternates,
+        _alternates(named),
         known_only,
         full,
-        chained,
+        _by_statement(equations),
         laid,
         odd,
         tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
@@ -106,6 +100,22 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
 
 
 _DIGIT = pattern(r"\d")
+
+
+def _alternates(named: Mapping[int, Sequence[Mention]]) -> dict[str, frozenset[str]]:
+    """Return, for each model that is named, all the models that its mentions may mean."""
+    found: dict[str, frozenset[str]] = {}
+    for mention in (m for mentions in named.values() for m in mentions if m.kind == MODEL and m.name):
+        found[str(mention.name)] = found.get(str(mention.name), frozenset()) | set(mention.names)
+    return found
+
+
+def _by_statement(equations: Sequence[Chain]) -> dict[int, list[Chain]]:
+    """Return the equations of each statement, by its identity."""
+    found: dict[int, list[Chain]] = {}
+    for chain in equations:
+        found.setdefault(id(chain.tokens), []).append(chain)
+    return found
 
 
 def _figures(spoken: Sequence[Sequence[Token]]) -> dict[int, Sequence[tuple[int, Token]]]:
