@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks import cache_tables
-from weighbridge.auditing.checks.amounts import SENTENCE, Amount, after_figure, hold, words_about
+from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention, subject_of
@@ -159,18 +159,12 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     weights = brought or _WEIGHTS.search(f"{around} {place.sentence}") is not None
     if (len(told) > 1 or not weights) and not state and table is None:
         return None
-    row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
     said_of = _SAID_OF.search(text[start : token.start])
-    counts = [Fraction(count) for model in models if (count := own_count(model)) is not None]
+    row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
     said = [_amount(match) for match in _SIZE.finditer(row)]
+    counts = [Fraction(count) for model in models if (count := own_count(model)) is not None]
     counts = said + counts if said_of is not None else counts + said
-    usual = state or told or ([Fraction(2), Fraction(4)] if _OF_WEIGHTS.search(place.sentence) else [])
-    usual = usual or ([Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if table is not None else [])
-    amounts = [
-        Amount(count * size, mark("{count} parameters of {size} bytes"), {"count": count, "size": size})
-        for size in usual
-        for count in counts
-    ]
+    amounts = _amounts_of(counts, state or told or _usual_sizes(place, in_table=table is not None))
     if state and table is None and is_of_training(place, bytes_each(place.sentence)):
         return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
     alone = _FOR_WEIGHTS.match(text, token.end)
@@ -188,6 +182,21 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
     return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
+
+
+def _usual_sizes(place: Figure, *, in_table: bool) -> list[Fraction]:
+    """Return the bytes of an element that may be meant where a text names none."""
+    if _OF_WEIGHTS.search(place.sentence):
+        return [Fraction(2), Fraction(4)]
+    return [Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if in_table else []
+
+
+def _amounts_of(counts: Sequence[Fraction], sizes: Sequence[Fraction]) -> list[Amount]:
+    return [
+        Amount(count * size, mark("{count} parameters of {size} bytes"), {"count": count, "size": size})
+        for size in sizes
+        for count in counts
+    ]
 
 
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:
