@@ -80,6 +80,11 @@ def test_tensors_as_json_have_the_documented_keys(capsys: pytest.CaptureFixture[
     assert sum(row["count"] for row in rows if row["tied_to"] is None) == 110_106_428
 
 
+@pytest.mark.parametrize(("source", "seq"), [("clip-vit-base-patch32", 77), ("bert-base-uncased", 128)])
+def test_flops_are_of_no_more_tokens_than_there_are_positions(source: str, seq: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(output_of(capsys, "flops", source, "--json"))["seq"] == seq
+
+
 def test_flops_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     answer = json.loads(output_of(capsys, "flops", "bert-base-uncased", "--batch", "2", "--json"))
     assert answer["forward_matmul"] == 2 * 22_348_431_360

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import with_idle
-from weighbridge.commands.inputs import INPUTS, inputs_from
+from weighbridge.commands.inputs import LENGTHS, inputs_from
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -17,10 +17,9 @@ EXAMPLE = """example:
   weigh cache gemma-3-1b --seq 32768 --engine llama.cpp --json
 """
 
-LENGTHS = tuple(option._replace(default=None) if option.name == "seq" else option for option in INPUTS[:3])
 OPTIONS = (
     *SOURCE,
-    *LENGTHS,
+    *LENGTHS[:3],
     Option("dtype", mark("type of keys and values: bfloat16, float16, float32 (default bfloat16)"), "WORD", default=None),
     Option("engine", mark("engine whose rules apply: reference, llama.cpp, vllm, sglang (default reference)"), "WORD", default="reference"),
     Option("explain", mark("derive it: formula, substitution, number, for each kind of layer"), kind="switch"),

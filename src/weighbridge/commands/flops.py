@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import with_idle
-from weighbridge.commands.inputs import INPUTS, inputs_from
+from weighbridge.commands.inputs import LENGTHS, inputs_from
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
+    from weighbridge.accounts.inputs import Inputs
     from weighbridge.documents.document import Document
+    from weighbridge.value import ModelValue
 
 EXAMPLE = """example:
   weigh flops bert-base-uncased --batch 1 --seq 128
@@ -19,7 +21,7 @@ EXAMPLE = """example:
 """
 OPTIONS = (
     *SOURCE,
-    *INPUTS,
+    *LENGTHS,
     Option(
         "convention",
         mark("count as a tool or a paper does"),
@@ -38,7 +40,7 @@ def answer(arguments: Arguments) -> Answer:
 
 def _answer(arguments: Arguments) -> Answer:
     model = arguments.model()
-    given = inputs_from(arguments)
+    given = _given(model, arguments)
     if arguments.convention:
         from weighbridge.conventions.arithmetic import count_arithmetic
         from weighbridge.documents import conventional
@@ -58,3 +60,16 @@ def _answer(arguments: Arguments) -> Answer:
         return write(model, given, arguments.lang)
 
     return Answer(data, document)
+
+
+def _given(model: ModelValue, arguments: Arguments) -> Inputs:
+    """Return what is put in: what was asked, which the model has to have positions for, or the usual number of tokens."""
+    from weighbridge.accounts.accepted_inputs import refuse_lengths, usual_lengths
+    from weighbridge.accounts.inputs import Inputs
+
+    if arguments.seq is None:
+        seq, decoder_seq = usual_lengths(model, Inputs().seq, arguments.decoder_seq)
+        return inputs_from(arguments, seq=seq, decoder_seq=decoder_seq)
+    given = inputs_from(arguments)
+    refuse_lengths(model, given)
+    return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import SAME, with_idle
-from weighbridge.commands.inputs import INPUTS, inputs_from
+from weighbridge.commands.inputs import LENGTHS, inputs_from
 from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -17,7 +17,6 @@ EXAMPLE = """example:
   weigh memory bert-base-uncased --training --attention eager --explain
 """
 
-LENGTHS = tuple(option._replace(default=None) if option.name == "seq" else option for option in INPUTS)
 OPTIONS = (
     *SOURCE,
     Option("training", mark("gradients, optimizer states and activations too"), kind="switch"),

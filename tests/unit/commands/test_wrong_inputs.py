@@ -85,6 +85,7 @@ ANSWERS = (
         "verify bert.json",
         "bert.json: a config or another JSON file, where weights are expected; name the checkpoint, or the directory that holds both",
     ),
+    ("flops clip-vit-base-patch32 --seq 128", "seq: CLIPModel has learned positions for 77 tokens; 128 are too many"),
     ("flops bert-base-uncased --seq 10000", "seq: BertModel has learned positions for 512 tokens; 10,000 are too many"),
     ("flops bert-base-uncased --decoder-seq 5", "decoder_seq: BertModel has no decoder beside an encoder"),
     ("cache llama-3-8b --engine vlm", "engine: expected one of reference, llama.cpp, vllm, sglang, found 'vlm'"),
