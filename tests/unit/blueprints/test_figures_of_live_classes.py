@@ -59,6 +59,27 @@ def test_a_backbone_is_named_by_older_keys(model_type: str, name: str, arguments
     assert count(config, name).unique == expected
 
 
+WRAPPED = {
+    "dab-detr": ("DabDetrModel", "backbone.conv_encoder.model._backbone"),
+    "grounding-dino": ("GroundingDinoModel", "backbone.conv_encoder.model._backbone"),
+    "rt_detr": ("RTDetrModel", "backbone.model._backbone"),
+    "maskformer": ("MaskFormerModel", "pixel_level_module.encoder._backbone"),
+    "oneformer": ("OneFormerModel", "pixel_level_module.encoder._backbone"),
+    "upernet": ("UperNetForSemanticSegmentation", "backbone._backbone"),
+    "detr": ("DetrModel", "backbone.model"),
+    "table-transformer": ("TableTransformerModel", "backbone.conv_encoder.model"),
+}
+"""Where transformers 5.23.0 has timm's network: in its wrapper, except where the class takes it out."""
+
+
+@pytest.mark.parametrize("model_type", WRAPPED)
+def test_a_network_of_timms_stands_in_the_librarys_wrapper(model_type: str) -> None:
+    name, expected = WRAPPED[model_type]
+    config = {"model_type": model_type, "backbone": "resnet50", "backbone_kwargs": MAPS, "backbone_config": None}
+    first = next(row.name for row in model(config, name).tensors() if row.name.endswith("conv1.weight"))
+    assert first == f"{expected}.conv1.weight"
+
+
 @pytest.mark.parametrize("model_type", "depth_anything prompt_depth_anything chmv2 zoedepth vitpose vitmatte lw_detr tvp".split())
 def test_a_backbone_that_is_only_named_is_not_passed_over(model_type: str) -> None:
     with pytest.raises(ConfigError, match=r"^backbone: .* \(state backbone_config\)$"):

@@ -145,7 +145,7 @@ def detection(c: Config) -> Part:
     again = mlp_head("bbox_predictor", H, H, H, 4, executions=c.decoder_layers, stream=queries)
     return part(
         "",
-        part("model", *model(c, backbone_features(c, trained=True), boxes), kind="backbone"),
+        part("model", *model(c, backbone_features(c, trained=True, wrapped=True), boxes), kind="backbone"),
         linear("class_embed", H, c.labels, stream=queries),
         tie_to(again, "model.decoder.bbox_embed") if c.tied else again,
         kind="model",
@@ -167,7 +167,7 @@ def tie_to(head: Part, owner: str) -> Part:
 CLASSES = {
     "DabDetrEncoder": lambda c: part("", *encoder(c), kind="model"),
     "DabDetrDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
-    "DabDetrModel": lambda c: part("", *model(c, backbone_features(c, trained=True)), kind="model"),
+    "DabDetrModel": lambda c: part("", *model(c, backbone_features(c, trained=True, wrapped=True)), kind="model"),
     "DabDetrForObjectDetection": detection,
 }
 IGNORED_KEYS = MORE_IGNORED_KEYS - {"activation_function"} | frozenset(

@@ -123,7 +123,7 @@ def contrastive_head(c: Config, name: str, text: Stream, *times: Stream) -> Part
 
 def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
     """Describe backbone, text, encoder and decoder, with the heads that the decoder holds."""
-    seen, H, text = backbone_features(c), c.hidden, valid_up_to("seq", c.longest, "max_text_len")
+    seen, H, text = backbone_features(c, wrapped=True), c.hidden, valid_up_to("seq", c.longest, "max_text_len")
     inputs, memory = sources(with_changes(c, levels=max(c.levels, len(seen.maps))) if c.second else c, seen)
     if c.second and len(seen.maps) > c.levels:
         memory = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")

@@ -22,7 +22,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import replace
+from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -162,14 +162,15 @@ def bind_backbone(model_type: str, raw: Mapping[str, Any]) -> Config:
 def features(c: Config, picture: Grid) -> Features:
     """Describe a backbone over an image."""
     if c.model_type == "timm_backbone":
-        return selected_outputs(c, *timm_resnet.resnet(c, picture))
+        found = selected_outputs(c, *timm_resnet.resnet(c, picture))
+        return replace(found, parts=(part("_backbone", *found.parts, kind="backbone"),))
     if c.model_type not in TYPES:
         nobody = unknown(f"the maps of {c.model_type} under this neck")
         wide = PYRAMIDS[c.model_type](c) if c.model_type in PYRAMIDS else None
         widths = tuple(c.hidden if wide is None else wide[index] for index in c.outputs)
         return Features(submodel(c, "Backbone").children, ((nobody, nobody),) * len(widths), widths)  # type: ignore[arg-type]
-    found: Features = import_module(f"weighbridge.blueprints.{MODULES[c.model_type]}").features(c, picture)
-    return found
+    described: Features = import_module(f"weighbridge.blueprints.{MODULES[c.model_type]}").features(c, picture)
+    return described
 
 
 def hidden_size(c: Config, otherwise: Size | None = None) -> Size:

@@ -66,12 +66,13 @@ def fits_masks(hidden: int, heads: int) -> bool:
     return (hidden + heads) % 8 == 0 and all(width and width % min(8, width) == 0 for width in widths)
 
 
-def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, trained: bool = False) -> Features:
+def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, trained: bool = False, wrapped: bool = False) -> Features:
     """Describe the backbone, batch norms made constants; where the config has none, it is a ResNet of timm's or the library's.
 
     Args:
         outputs: The maps that timm's network outputs.
         trained: Whether the class leaves the backbone's weights to be trained.
+        wrapped: Whether the class keeps the wrapper in which the library puts timm's network, ``_backbone``.
     """
     inner = c.backbone
     if inner is None and c.backbone_kwargs:
@@ -84,6 +85,8 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
     elif inner is None:
         inner = bind_backbone("resnet", {"out_features": ["stage4"]})
     found = features(inner, c.image)
+    if inner.model_type == "timm_backbone" and not wrapped:
+        found = replace(found, parts=found.parts[0].children)  # type: ignore[union-attr]
     # The reference looks for names that its own ResNet has not, and freezes all of it.
     frozen = not trained and "resnet" in inner.model_type
     return replace(found, parts=constant_batch_norms(part("", *found.parts), frozen=frozen).children)
