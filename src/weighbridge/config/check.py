@@ -92,14 +92,25 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
     """Refuse what changes the tensors of any model where no field of the family describes it.
 
     Raises:
-        ConfigError: ``per_layer_config``, by which every layer of a model may have sizes of its own.
+        ConfigError: ``per_layer_config``, by which every layer of a model may have sizes of its own; not where it only names parts to
+            skip (``skip``), which no class reads but those that have a field for the key.
     """
     for key, value in raw.items():
-        if key == "per_layer_config" and value and all(key != field.key for field in fields):
+        if key == "per_layer_config" and value and all(key != field.key for field in fields) and not _only_skips(value):
             raise ConfigError("layers that each have sizes of their own are not described for this type", key=path + key, value=value)
         if type(value) is dict and path.count(".") < 4:
             inner = next((find_sub_config(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
+
+
+def _only_skips(layers: Any) -> bool:
+    """Say whether layers have nothing of their own but names of parts to skip.
+
+    >>> _only_skips({"0": {"skip": ["mlp"]}}), _only_skips({"0": {"intermediate_size": 24}})
+    (True, False)
+    """
+    entries = list(layers.values()) if isinstance(layers, Mapping) else [None]
+    return all(isinstance(entry, Mapping) and set(entry) == {"skip"} and isinstance(entry["skip"], list) for entry in entries)
 
 
 def unknown_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str], path: str = "") -> list[str]:

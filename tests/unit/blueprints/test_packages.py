@@ -253,7 +253,7 @@ def test_diffusers_names_and_shapes(case: dict[str, Any]) -> None:
     ("config", "said"),
     [
         ({"_class_name": "Kandinsky3UNet"}, "diffusers' 'Kandinsky3UNet' is not described"),
-        ({"_class_name": "UNet2DConditionModel", "encoder_hid_dim": 1024}, "encoder_hid_dim: 1024 is not described"),
+        ({"_class_name": "UNet2DConditionModel", "dual_cross_attention": True}, "dual_cross_attention: True is not described"),
         ({"_class_name": "UNet2DConditionModel", "down_block_types": ["DownBlock2D"]}, "down_block_types: expected one of DownBlock2D and"),
         ({"_class_name": "AutoencoderKL", "block_out_channels": [8, 16]}, "down_block_types: expected 2 times DownEncoderBlock2D"),
         ({"_class_name": "UNet2DConditionModel", "attention_head_dim": 7}, "attention_head_dim: 7 heads do not divide a width of 320"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import correction
+from weighbridge.config.bind import say_value
 from weighbridge.config.family import Family
 from weighbridge.config.fields import (
     ACTIVE_EXPERTS,
@@ -28,6 +29,9 @@ from weighbridge.config.fields import (
     size,
 )
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.interfaces import Mapping
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
@@ -146,6 +150,8 @@ FIELDS: tuple[Field, ...] = (
 def normalize_config(raw: Any) -> dict[str, Any]:
     """Lift what published configs say of the indexer out of a mapping of its own, where it comes before the keys beside it."""
     inner = raw.get("sparse_attention_config") or {}
+    if not isinstance(inner, Mapping):
+        raise ConfigError(Text("expected an object, found {what}", what=say_value(inner)), key="sparse_attention_config", value=inner)
     names = {"sparse_num_index_heads": "index_n_heads", "sparse_index_dim": "index_head_dim"}
     kept = {key: value for key, value in raw.items() if key != "sparse_attention_config"}
     rest = {"sparse_attention_config": {key: value for key, value in inner.items() if key == "sparse_attention_freq"}} if inner else {}

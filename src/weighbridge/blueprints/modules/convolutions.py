@@ -34,6 +34,12 @@ HEAD = frozenset("add_pooling_layer classifier_dropout_prob drop_path_rate seman
 """Keys that change no tensor of such a network."""
 
 
+def conv3d(name: str, inputs: Size, outputs: Size, kernel: tuple[int, int, int], *, bias: bool = True) -> Part:
+    """Describe a convolution over frames and places."""
+    weight = Tensor("weight", (outputs, inputs, *kernel))
+    return part(name, weight, *((Tensor("bias", (outputs,), "bias"),) if bias else ()), kind="convolution")
+
+
 def conv_norm(
     name: str, inputs: Size, outs: Size, seen: Grid | Stream, kernel: int = 1, *, groups: Size = 1, normed: bool = True, bias: bool = False
 ) -> Part:

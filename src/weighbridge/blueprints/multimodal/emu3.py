@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.modules.convolutions import group_norm
+from weighbridge.blueprints.modules.convolutions import conv3d, group_norm
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.blueprints.modules.vlm_common import with_lm_head, without_head
 from weighbridge.blueprints.modules.vqgan import FIELDS as VQGAN
@@ -20,7 +20,7 @@ from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, embedding, linear, part, replace
 from weighbridge.core.sizes import Size, layer_range
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part
 
 GROUPS = 32
 """Groups of channels that every group norm of the class has."""
@@ -80,10 +80,9 @@ FIELDS = (
 Norm = Callable[[str, Size], Part]
 
 
-def conv3d(name: str, inputs: Size, outputs: Size, kernel: tuple[int, int, int]) -> Part:
+def causal_conv3d(name: str, inputs: Size, outputs: Size, kernel: tuple[int, int, int]) -> Part:
     """Describe a convolution over frames and places, padded in front."""
-    tensors = Tensor("weight", (outputs, inputs, *kernel)), Tensor("bias", (outputs,), "bias")
-    return part(name, part("conv", *tensors, kind="convolution"), kind="convolution")
+    return part(name, conv3d("conv", inputs, outputs, kernel), kind="convolution")
 
 
 def norm_by_codes(c: Config) -> Norm:
@@ -107,8 +106,8 @@ def resnet(name: str, c: Config, before: int, after: int, norm: Norm) -> Part:
 
 def resnet_in_time(c: Config, width: Size) -> Part:
     """Describe the blocks that look at neighbouring frames."""
-    convs = (batch_norm("norm1", width), conv3d("conv1", width, width, (3, 3, 3)))
-    more = (batch_norm("norm2", width), conv3d("conv2", width, width, (3, 3, 3)))
+    convs = (batch_norm("norm1", width), causal_conv3d("conv1", width, width, (3, 3, 3)))
+    more = (batch_norm("norm2", width), causal_conv3d("conv2", width, width, (3, 3, 3)))
     return part("time_res_stack", *convs, *more, kind="block", repeat=c.blocks)
 
 
@@ -143,7 +142,7 @@ def middle(c: Config, norm: Norm) -> Part:
 
 def steps_in_time(c: Config, width: Size, frames: int) -> Part:
     """Describe the convolutions that halve or double the frames."""
-    conv = conv3d("conv", width, width, (frames, 3, 3))
+    conv = causal_conv3d("conv", width, width, (frames, 3, 3))
     return part("time_conv", conv, kind="convolution", repeat=c.faster.bit_length() - 1)
 
 
@@ -190,8 +189,8 @@ def codes(c: Config) -> Part:
         encoder(c),
         decoder(c),
         part("quantize", embedding("embedding", c.entries, c.code), kind="codebook"),
-        conv3d("quant_conv", c.latent, c.code, (3, 1, 1)),
-        replace(conv3d("post_quant_conv", c.code, c.latent, (3, 1, 1)), requires=DRAWING),
+        causal_conv3d("quant_conv", c.latent, c.code, (3, 1, 1)),
+        replace(causal_conv3d("post_quant_conv", c.code, c.latent, (3, 1, 1)), requires=DRAWING),
         kind="model",
         stream=PLACES,
     )

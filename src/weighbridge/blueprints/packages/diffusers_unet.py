@@ -42,10 +42,18 @@ def resnets(*blocks: tuple[Node, ...]) -> Part:
     return module_list("resnets", *blocks, kind="layer")
 
 
-def square_attention(width: Size) -> tuple[Node, ...]:
-    """Describe attention of one head between all places of a map."""
-    maps = (linear(name, width, width) for name in ("to_q", "to_k", "to_v"))
-    return group_norm("group_norm", width), *maps, to_out(width, width), attend(heads=1, head_dim=width)
+def square_attention(width: int, head_dim: int | None = None) -> tuple[Node, ...]:
+    """Describe attention between all places of a map: of one head, or of as many as there is room for."""
+    heads = 1 if head_dim is None else width // head_dim
+    if head_dim is None:
+        head_dim = width
+    if not heads:
+        raise ConfigError(
+            Text("a head of {head_dim} is wider than a map of {width} channels", head_dim=head_dim, width=width), key="attention_head_dim"
+        )
+    inner = heads * head_dim
+    maps = (linear(name, width, inner) for name in ("to_q", "to_k", "to_v"))
+    return group_norm("group_norm", width), *maps, to_out(inner, width), attend(heads=heads, head_dim=head_dim)
 
 
 VAE = (
@@ -69,7 +77,7 @@ def _same_blocks(key: str, stated: Any, kind: str, count: int) -> None:
         )
 
 
-def middle(width: Size, *, attends: bool) -> Part:
+def middle(width: int, *, attends: bool) -> Part:
     """Describe two residual blocks with attention between them."""
     inner = (module_list("attentions", square_attention(width), kind="self_attention"),) if attends else ()
     return part("mid_block", *inner, resnets(resnet(width, width), resnet(width, width)), kind="stage")
@@ -80,29 +88,34 @@ def chain(inputs: Size, outputs: Size, depth: int) -> list[tuple[Node, ...]]:
     return [resnet(inputs if index == 0 else outputs, outputs) for index in range(depth)]
 
 
-def autoencoder(c: Config) -> Part:
-    """Describe AutoencoderKL: an image to the mean and variance of its latents, and back."""
-    widths, depth = c.widths, c.depth
+def encoder(c: Config, latents: int) -> Part:
+    """Describe the encoder of an image to a map of so many *latents*."""
+    widths, last = c.widths, len(c.widths) - 1
     _same_blocks("down_block_types", c.down, "DownEncoderBlock2D", len(widths))
-    _same_blocks("up_block_types", c.up, "UpDecoderBlock2D", len(widths))
-    down, up, last = [], [], len(widths) - 1
+    down = []
     for index, width in enumerate(widths):
         before = widths[max(index - 1, 0)]
-        down.append((resnets(*chain(before, width, depth)), *(() if index == last else (sampler("downsamplers", width),))))
-    turned = widths[::-1]
-    for index, width in enumerate(turned):
-        before = turned[max(index - 1, 0)]
-        up.append((resnets(*chain(before, width, depth + 1)), *(() if index == last else (sampler("upsamplers", width),))))
-    encoder = part(
+        down.append((resnets(*chain(before, width, c.depth)), *(() if index == last else (sampler("downsamplers", width),))))
+    return part(
         "encoder",
         conv2d("conv_in", c.channels, widths[0], 3),
         module_list("down_blocks", *down),
         middle(widths[-1], attends=c.attends),
         group_norm("conv_norm_out", widths[-1]),
-        conv2d("conv_out", widths[-1], 2 * c.latent, 3),
+        conv2d("conv_out", widths[-1], latents, 3),
         kind="encoder",
     )
-    decoder = part(
+
+
+def decoder(c: Config) -> Part:
+    """Describe the decoder of a map of latents to an image."""
+    widths, last = c.widths, len(c.widths) - 1
+    _same_blocks("up_block_types", c.up, "UpDecoderBlock2D", len(widths))
+    up, turned = [], widths[::-1]
+    for index, width in enumerate(turned):
+        before = turned[max(index - 1, 0)]
+        up.append((resnets(*chain(before, width, c.depth + 1)), *(() if index == last else (sampler("upsamplers", width),))))
+    return part(
         "decoder",
         conv2d("conv_in", c.latent, widths[-1], 3),
         module_list("up_blocks", *up),
@@ -111,9 +124,13 @@ def autoencoder(c: Config) -> Part:
         conv2d("conv_out", widths[0], c.outputs, 3),
         kind="decoder",
     )
+
+
+def autoencoder(c: Config) -> Part:
+    """Describe AutoencoderKL: an image to the mean and variance of its latents, and back."""
     quant = (conv2d("quant_conv", 2 * c.latent, 2 * c.latent, 1),) if c.quant else ()
     post = (conv2d("post_quant_conv", c.latent, c.latent, 1),) if c.post_quant else ()
-    return part("", encoder, decoder, *quant, *post, kind="model", stream=PASS)
+    return part("", encoder(c, 2 * c.latent), decoder(c), *quant, *post, kind="model", stream=PASS)
 
 
 def each_stage(word: str, key: str, default: int) -> Field:
@@ -137,7 +154,12 @@ def one_per_stage(stated: Any, key: str, count: int) -> Sequence[int]:
     return tuple(stated)
 
 
-def _attention_stages(key: str, stated: Any, kinds: tuple[str, str], count: int) -> list[bool]:
+def read_kinds(key: str, stated: Any, kinds: tuple[str, str], count: int) -> list[bool]:
+    """Say of each stage whether it is of the second of two *kinds*, which attends.
+
+    Raises:
+        ConfigError: It is of neither, or there are not as many as stages.
+    """
     if not isinstance(stated, (list, tuple)) or len(stated) != count or any(entry not in kinds for entry in stated):
         raise ConfigError(
             Text(
@@ -171,11 +193,10 @@ UNET = (
     optional("classes", "num_class_embeds", None, "C", "classes"),
     kind_or_none("class_kind", "class_embed_type", "timestep", "projection"),
     kind_or_none("added", "addition_embed_type", "text_time"),
+    optional("text_in", "encoder_hid_dim", None, "J", "width of the text encoder's states"),
+    read_none("encoder_hid_dim_type", "text_proj"),
     optional("conditions", "projection_class_embeddings_input_dim", None, "Q", "width of further conditions"),
-    *(
-        read_none(key)
-        for key in ("encoder_hid_dim", "only_cross_attention", "dual_cross_attention", "cross_attention_norm", "class_embeddings_concat")
-    ),
+    *(read_none(key) for key in ("only_cross_attention", "dual_cross_attention", "cross_attention_norm", "class_embeddings_concat")),
     *(read_none(key) for key in ("time_embedding_dim", "reverse_transformer_layers_per_block", "mid_block_only_cross_attention")),
     read_none("resnet_time_scale_shift", "default"),
     read_none("time_embedding_type", "positional"),
@@ -241,19 +262,51 @@ def _required_conditions(c: Config) -> Size:
     return c.conditions
 
 
+def attention_stages(c: Config) -> list[bool]:
+    """Say of each stage on the way down whether it attends to the text."""
+    return read_kinds("down_block_types", c.down, DOWN, len(c.widths))
+
+
+def down_stages(c: Config, attends: Sequence[bool]) -> list[tuple[Part, ...]]:
+    """Describe the stages on the way down."""
+    widths, count, time = c.widths, len(c.widths), 4 * c.widths[0]
+    depths, found, before = one_per_stage(c.depth, "layers_per_block", count), [], widths[0]
+    for stage, width in enumerate(widths):
+        inner = unet_stage(c, stage, (before, *(width,) * (depths[stage] - 1)), width, attends=attends[stage], time=time)
+        found.append((*inner, *(() if stage == count - 1 else (sampler("downsamplers", width),))))
+        before = width
+    return found
+
+
+def middle_with_text(c: Config) -> Part:
+    """Describe the middle: two residual blocks, and a transformer that attends to the text between them."""
+    width, time = c.widths[-1], 4 * c.widths[0]
+    attentions = module_list("attentions", transformer(c, width, len(c.widths) - 1), kind="block")
+    return part("mid_block", attentions, resnets(*(resnet(width, width, time) for _ in range(2))), kind="stage")
+
+
+def time_embedding(c: Config, *condition: Part) -> Part:
+    """Describe the embedding of the time, with a *condition* that is added to it before its second map."""
+    width, time = c.widths[0], 4 * c.widths[0]
+    return part("time_embedding", linear("linear_1", width, time), *condition, linear("linear_2", time, time), kind="embeddings")
+
+
+def text_projection(c: Config) -> tuple[Part, ...]:
+    """Describe the map of a text encoder's states to the width that is attended to, as Kolors has it."""
+    if c.text_in is None:
+        return ()
+    if not isinstance(c.text, int):
+        raise ConfigError("one width of the text for each stage is not described here", key="encoder_hid_dim", value=c.text_in)
+    return (linear("encoder_hid_proj", c.text_in, c.text),)
+
+
 def unet(c: Config) -> Part:
     """Describe UNet2DConditionModel: stages down, a middle and stages up, each of which gets what the stage beside it output."""
     widths, count = c.widths, len(c.widths)
     time, last, depths = 4 * widths[0], count - 1, one_per_stage(c.depth, "layers_per_block", count)
-    down, up, before = [], [], widths[0]
-    for stage, attends in enumerate(_attention_stages("down_block_types", c.down, DOWN, count)):
-        width = widths[stage]
-        inner = unet_stage(c, stage, (before, *(width,) * (depths[stage] - 1)), width, attends=attends, time=time)
-        down.append((*inner, *(() if stage == last else (sampler("downsamplers", width),))))
-        before = width
-    middle_parts = module_list("attentions", transformer(c, widths[-1], last), kind="block")
+    down, up, before = down_stages(c, attention_stages(c)), [], widths[-1]
     turned = widths[::-1]
-    for index, attends in enumerate(_attention_stages("up_block_types", c.up, UP, count)):
+    for index, attends in enumerate(read_kinds("up_block_types", c.up, UP, count)):
         stage, width = last - index, turned[index]
         below, blocks = turned[min(index + 1, last)], depths[last - index] + 1
         inputs = [(before if block == 0 else width) + (below if block == blocks - 1 else width) for block in range(blocks)]
@@ -261,15 +314,15 @@ def unet(c: Config) -> Part:
         up.append((*inner, *(() if index == last else (sampler("upsamplers", width),))))
         before = width
     condition = () if c.time_condition is None else (linear("cond_proj", c.time_condition, widths[0], bias=False),)
-    embed = part("time_embedding", linear("linear_1", widths[0], time), *condition, linear("linear_2", time, time), kind="embeddings")
     return part(
         "",
         conv2d("conv_in", c.channels, widths[0], c.kernel_in),
-        embed,
+        time_embedding(c, *condition),
+        *text_projection(c),
         *conditions(c, time),
         module_list("down_blocks", *down),
         module_list("up_blocks", *up),
-        part("mid_block", middle_parts, resnets(*(resnet(widths[-1], widths[-1], time) for _ in range(2))), kind="stage"),
+        middle_with_text(c),
         group_norm("conv_norm_out", widths[0]),
         conv2d("conv_out", widths[0], c.outputs, c.kernel_out),
         kind="model",
@@ -279,7 +332,7 @@ def unet(c: Config) -> Part:
 
 VAE_KEYS = frozenset("force_upcast latents_mean latents_std scaling_factor shift_factor".split())
 UNET_KEYS = frozenset(
-    """addition_embed_type_num_heads addition_time_embed_dim center_input_sample downsample_padding encoder_hid_dim_type flip_sin_to_cos
+    """addition_embed_type_num_heads addition_time_embed_dim center_input_sample downsample_padding flip_sin_to_cos
     freq_shift mid_block_scale_factor num_attention_heads resnet_out_scale_factor resnet_skip_time_act time_embedding_act_fn
     timestep_post_act upcast_attention""".split()
 )

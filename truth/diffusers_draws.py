@@ -1,0 +1,271 @@
+"""Small random configs of diffusers' classes, with every switch that is described."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+DOWN, UP = ("DownBlock2D", "CrossAttnDownBlock2D"), ("UpBlock2D", "CrossAttnUpBlock2D")
+
+
+def draw_flux(rng: random.Random) -> dict[str, Any]:
+    """Draw a small FLUX."""
+    raw: dict[str, Any] = {"in_channels": rng.choice((4, 16)), "num_layers": rng.randint(1, 3), "num_single_layers": rng.randint(1, 3)}
+    raw |= {"attention_head_dim": 8, "num_attention_heads": rng.randint(1, 3), "joint_attention_dim": rng.randint(5, 30)}
+    raw |= {"pooled_projection_dim": rng.randint(5, 30), "guidance_embeds": rng.random() < 0.5, "axes_dims_rope": [2, 2, 4]}
+    return raw | {"patch_size": rng.choice((1, 2)), "out_channels": rng.choice((None, 7))}
+
+
+def draw_sd3(rng: random.Random) -> dict[str, Any]:
+    """Draw a small MMDiT."""
+    layers = rng.randint(1, 4)
+    raw: dict[str, Any] = {"num_layers": layers, "attention_head_dim": 8, "num_attention_heads": rng.randint(1, 3), "sample_size": 16}
+    raw |= {
+        "joint_attention_dim": rng.randint(5, 30),
+        "caption_projection_dim": rng.randint(5, 30),
+        "pooled_projection_dim": rng.randint(5, 30),
+    }
+    raw |= {
+        "pos_embed_max_size": rng.randint(2, 9),
+        "qk_norm": rng.choice((None, "rms_norm", "layer_norm")),
+        "patch_size": rng.choice((1, 2)),
+    }
+    return raw | {
+        "dual_attention_layers": sorted(rng.sample(range(layers), rng.randint(0, layers))),
+        "out_channels": rng.choice((None, 16)),
+    }
+
+
+def draw_dit(rng: random.Random) -> dict[str, Any]:
+    """Draw a small DiT."""
+    raw: dict[str, Any] = {
+        "num_layers": rng.randint(1, 3),
+        "attention_head_dim": 8,
+        "num_attention_heads": rng.randint(1, 3),
+        "sample_size": 8,
+    }
+    raw |= {"num_embeds_ada_norm": rng.randint(3, 30), "attention_bias": rng.random() < 0.5, "norm_elementwise_affine": rng.random() < 0.5}
+    return raw | {
+        "activation_fn": rng.choice(("gelu-approximate", "geglu")),
+        "out_channels": rng.choice((None, 8)),
+        "patch_size": rng.choice((2, 4)),
+    }
+
+
+def draw_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
+    raw |= {"down_block_types": ["DownEncoderBlock2D"] * stages, "up_block_types": ["UpDecoderBlock2D"] * stages}
+    raw |= {"layers_per_block": rng.randint(1, 3), "latent_channels": rng.choice((3, 4, 16)), "use_quant_conv": rng.random() < 0.5}
+    return raw | {
+        "use_post_quant_conv": rng.random() < 0.5,
+        "mid_block_add_attention": rng.random() < 0.6,
+        "in_channels": rng.choice((1, 3)),
+    }
+
+
+def draw_unet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small UNet, with every switch that is described."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
+    raw |= {"down_block_types": [rng.choice(DOWN) for _ in range(stages)], "up_block_types": [rng.choice(UP) for _ in range(stages)]}
+    raw |= {"layers_per_block": rng.choice((rng.randint(1, 3), [rng.randint(1, 3) for _ in range(stages)])), "attention_head_dim": 4}
+    raw |= {"cross_attention_dim": rng.choice((5, 12)), "use_linear_projection": rng.random() < 0.5, "in_channels": rng.choice((4, 9))}
+    raw |= {"transformer_layers_per_block": rng.choice((1, 2, [rng.randint(1, 3) for _ in range(stages)]))}
+    raw |= {"time_cond_proj_dim": rng.choice((None, 6)), "num_class_embeds": rng.choice((None, None, 11))}
+    if rng.random() < 0.4:
+        raw |= {"addition_embed_type": "text_time", "addition_time_embed_dim": 8, "projection_class_embeddings_input_dim": 40}
+    if rng.random() < 0.3:
+        raw |= {"class_embed_type": rng.choice(("timestep", "projection")), "projection_class_embeddings_input_dim": 40}
+    return raw
+
+
+def heads_of(rng: random.Random, head_dim: int = 8) -> dict[str, Any]:
+    """Draw heads, and as many layers as stay small."""
+    return {"num_attention_heads": rng.randint(1, 3), "attention_head_dim": head_dim, "num_layers": rng.randint(1, 3)}
+
+
+def draw_pixart(rng: random.Random) -> dict[str, Any]:
+    """Draw a small PixArt."""
+    raw = heads_of(rng, 12) | {
+        "cross_attention_dim": rng.choice((12, 24)),
+        "attention_bias": rng.random() < 0.7,
+        "patch_size": rng.choice((1, 2)),
+    }
+    raw |= {"sample_size": rng.choice((16, 128)), "caption_channels": rng.choice((None, 20)), "out_channels": rng.choice((None, 8))}
+    return raw | {"activation_fn": rng.choice(("gelu-approximate", "geglu")), "use_additional_conditions": rng.choice((None, True, False))}
+
+
+def draw_sana(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Sana."""
+    raw = heads_of(rng) | {
+        "num_cross_attention_heads": rng.randint(1, 3),
+        "cross_attention_head_dim": 8,
+        "mlp_ratio": rng.choice((2.5, 3.0, 4)),
+    }
+    raw |= {
+        "cross_attention_dim": raw["num_attention_heads"] * 8,
+        "caption_channels": rng.randint(5, 20),
+        "attention_bias": rng.random() < 0.5,
+    }
+    return raw | {
+        "in_channels": rng.choice((4, 32)),
+        "out_channels": rng.choice((None, 32)),
+        "patch_size": rng.choice((1, 2)),
+        "sample_size": 8,
+    }
+
+
+def draw_cogvideox(rng: random.Random) -> dict[str, Any]:
+    """Draw a small CogVideoX."""
+    raw = heads_of(rng, 16) | {
+        "time_embed_dim": rng.randint(5, 20),
+        "text_embed_dim": rng.randint(5, 20),
+        "attention_bias": rng.random() < 0.7,
+    }
+    raw |= {"ofs_embed_dim": rng.choice((None, 12)), "patch_size_t": rng.choice((None, 2)), "patch_bias": rng.random() < 0.7}
+    raw |= {"norm_elementwise_affine": rng.random() < 0.7, "sample_width": 8, "sample_height": 8, "sample_frames": 5}
+    return raw | {"use_rotary_positional_embeddings": rng.random() < 0.5, "activation_fn": rng.choice(("gelu-approximate", "geglu"))}
+
+
+def draw_ltx(rng: random.Random) -> dict[str, Any]:
+    """Draw a small LTX-Video."""
+    raw = heads_of(rng) | {
+        "in_channels": rng.choice((8, 128)),
+        "out_channels": rng.choice((None, 16)),
+        "caption_channels": rng.randint(5, 20),
+    }
+    raw |= {"cross_attention_dim": raw["num_attention_heads"] * 8, "attention_bias": rng.random() < 0.7}
+    return raw | {"norm_elementwise_affine": rng.random() < 0.4, "activation_fn": rng.choice(("gelu-approximate", "geglu"))}
+
+
+def draw_wan(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Wan, from text or from an image."""
+    raw = heads_of(rng, 12) | {"ffn_dim": rng.randint(5, 40), "text_dim": rng.randint(5, 20), "freq_dim": rng.choice((8, 256))}
+    raw |= {"patch_size": [1, rng.choice((1, 2)), 2], "cross_attn_norm": rng.random() < 0.7, "out_channels": rng.choice((None, 16))}
+    if rng.random() < 0.5:
+        raw |= {
+            "image_dim": rng.randint(5, 20),
+            "added_kv_proj_dim": raw["num_attention_heads"] * 12,
+            "pos_embed_seq_len": rng.choice((None, 6)),
+        }
+    return raw
+
+
+def draw_qwen_image(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Qwen-Image."""
+    raw = heads_of(rng) | {"joint_attention_dim": rng.randint(5, 30), "axes_dims_rope": [2, 2, 4], "out_channels": rng.choice((None, 4))}
+    return raw | {"in_channels": rng.choice((16, 64)), "use_additional_t_cond": rng.random() < 0.4, "patch_size": rng.choice((1, 2))}
+
+
+def draw_flux2(rng: random.Random) -> dict[str, Any]:
+    """Draw a small FLUX.2."""
+    raw = heads_of(rng) | {
+        "num_single_layers": rng.randint(1, 3),
+        "joint_attention_dim": rng.randint(5, 30),
+        "axes_dims_rope": [2, 2, 2, 2],
+    }
+    return raw | {"mlp_ratio": rng.choice((2.5, 3.0, 4)), "guidance_embeds": rng.random() < 0.5, "out_channels": rng.choice((None, 16))}
+
+
+def draw_auraflow(rng: random.Random) -> dict[str, Any]:
+    """Draw a small AuraFlow."""
+    raw: dict[str, Any] = {"num_attention_heads": rng.randint(1, 3), "attention_head_dim": 8, "num_mmdit_layers": rng.randint(1, 3)}
+    raw |= {"num_single_dit_layers": rng.randint(1, 3), "joint_attention_dim": rng.randint(5, 30), "pos_embed_max_size": rng.randint(4, 20)}
+    return raw | {"caption_projection_dim": raw["num_attention_heads"] * 8, "sample_size": 4, "patch_size": rng.choice((1, 2))}
+
+
+def draw_controlnet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small ControlNet."""
+    raw = {key: value for key, value in draw_unet(rng).items() if key not in ("up_block_types", "time_cond_proj_dim", "layers_per_block")}
+    raw |= {"layers_per_block": rng.randint(1, 3), "conditioning_embedding_out_channels": rng.choice(([8], [4, 8], [4, 8, 12]))}
+    return raw | {"conditioning_channels": rng.choice((1, 3)), "encoder_hid_dim": rng.choice((None, 9))}
+
+
+def draw_t2i_adapter(rng: random.Random) -> dict[str, Any]:
+    """Draw a small adapter of pictures."""
+    raw: dict[str, Any] = {"channels": [8 * rng.randint(1, 3) for _ in range(rng.randint(1, 4))], "num_res_blocks": rng.randint(1, 3)}
+    raw |= {"in_channels": rng.choice((1, 3)), "downscale_factor": rng.choice((2, 8))}
+    return raw | {"adapter_type": rng.choice(("full_adapter", "full_adapter_xl", "light_adapter"))}
+
+
+def draw_unet_plain(rng: random.Random) -> dict[str, Any]:
+    """Draw a small U-Net of images alone."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
+    raw |= {"down_block_types": [rng.choice(("DownBlock2D", "AttnDownBlock2D")) for _ in range(stages)]}
+    raw |= {"up_block_types": [rng.choice(("UpBlock2D", "AttnUpBlock2D")) for _ in range(stages)]}
+    raw |= {"layers_per_block": rng.randint(1, 3), "attention_head_dim": rng.choice((None, 3, 4, 8)), "add_attention": rng.random() < 0.7}
+    raw |= {"mid_block_type": rng.choice(("UNetMidBlock2D", "UNetMidBlock2D", None)), "time_embedding_dim": rng.choice((None, 9))}
+    return raw | {"num_class_embeds": rng.choice((None, 7)), "class_embed_type": rng.choice((None, None, "timestep", "identity"))}
+
+
+def draw_tiny_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small TAESD."""
+    raw: dict[str, Any] = {"latent_channels": rng.choice((4, 16)), "in_channels": rng.choice((1, 3))}
+    for half in ("encoder", "decoder"):
+        stages = rng.randint(1, 4)
+        raw[f"num_{half}_blocks"] = [rng.randint(0, 3) for _ in range(stages)]
+        raw[f"{half}_block_out_channels"] = [rng.choice((4, 8))] * stages
+    return raw
+
+
+def draw_vq(rng: random.Random) -> dict[str, Any]:
+    """Draw a small VQ-GAN."""
+    raw = {key: value for key, value in draw_vae(rng).items() if not key.endswith("quant_conv")}
+    return raw | {"num_vq_embeddings": rng.randint(5, 40), "vq_embed_dim": rng.choice((None, 6))}
+
+
+def draw_temporal_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of videos, whose norms have 32 groups."""
+    stages = rng.randint(1, 3)
+    raw: dict[str, Any] = {"block_out_channels": [32 * rng.randint(1, 2) for _ in range(stages)], "layers_per_block": rng.randint(1, 2)}
+    return raw | {"down_block_types": ["DownEncoderBlock2D"] * stages, "latent_channels": rng.choice((3, 4))}
+
+
+def draw_lumina2(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Lumina-Image 2.0."""
+    heads = rng.choice((2, 4))
+    raw: dict[str, Any] = {"hidden_size": heads * rng.choice((12, 24)), "num_attention_heads": heads, "num_kv_heads": rng.choice((1, 2))}
+    raw |= {"num_layers": rng.randint(1, 3), "num_refiner_layers": rng.randint(0, 2), "multiple_of": rng.choice((3, 16))}
+    return raw | {
+        "ffn_dim_multiplier": rng.choice((None, 0.7, 2)),
+        "cap_feat_dim": rng.randint(5, 20),
+        "out_channels": rng.choice((None, 3)),
+    }
+
+
+def draw_z_image(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Z-Image."""
+    heads = rng.randint(1, 4)
+    raw: dict[str, Any] = {"dim": heads * 12, "n_heads": heads, "n_kv_heads": heads, "axes_dims": [4, 4, 4], "n_layers": rng.randint(1, 3)}
+    raw |= {"n_refiner_layers": rng.randint(0, 2), "qk_norm": rng.random() < 0.7, "siglip_feat_dim": rng.choice((None, 10))}
+    patches = rng.choice(([2], [2, 4]))
+    return raw | {"all_patch_size": patches, "all_f_patch_size": [1] * len(patches), "cap_feat_dim": rng.randint(5, 20)}
+
+
+DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
+    "FluxTransformer2DModel": draw_flux,
+    "SD3Transformer2DModel": draw_sd3,
+    "DiTTransformer2DModel": draw_dit,
+    "AutoencoderKL": draw_vae,
+    "UNet2DConditionModel": draw_unet,
+    "PixArtTransformer2DModel": draw_pixart,
+    "SanaTransformer2DModel": draw_sana,
+    "CogVideoXTransformer3DModel": draw_cogvideox,
+    "LTXVideoTransformer3DModel": draw_ltx,
+    "WanTransformer3DModel": draw_wan,
+    "QwenImageTransformer2DModel": draw_qwen_image,
+    "Flux2Transformer2DModel": draw_flux2,
+    "AuraFlowTransformer2DModel": draw_auraflow,
+    "ControlNetModel": draw_controlnet,
+    "T2IAdapter": draw_t2i_adapter,
+    "UNet2DModel": draw_unet_plain,
+    "AutoencoderTiny": draw_tiny_vae,
+    "VQModel": draw_vq,
+    "AutoencoderKLTemporalDecoder": draw_temporal_vae,
+    "Lumina2Transformer2DModel": draw_lumina2,
+    "ZImageTransformer2DModel": draw_z_image,
+}
