@@ -24,6 +24,8 @@ WRITTEN = {
     "RBT3": "rbt3",
     "hfl/rbtl3": "rbtl3",
     "deberta-xlarge-v2": "deberta-v2-xlarge",
+    "Qwen3-30B-A3BQwen3-30B-A3B": "qwen3-30b-a3b",
+    "ViT-S/14": "dinov2-small",
 }
 
 

@@ -7,6 +7,11 @@ from weighbridge.auditing import audit
 from weighbridge.auditing.claims import say_reason
 
 RIGHT = [
+    ("T5-XXL：d_model=4096，24 层，64 heads", None),  # of version 1.1
+    (
+        "DINOv2 各变体:\n\n| 模型 | 参数量 | 层数 | Patch |\n|---|---|---|---|\n| ViT-S/14 | 21M | 12 | 14×14 |\n| ViT-L/14 | 307M | 24 | 14×14 |",
+        None,
+    ),
     ("32 * 7 = 224GiB", None),
     ("67 + 8.4 + 8.4 + 67 + 235 + 235 + 235 = 856M", None),
     ("67 + 8.4 + 8.4 = 83.8M", None),

@@ -213,6 +213,10 @@ def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, i
     if halves is not None:
         yield from ((int(halves[half]), *halves.span(half)) for half in (1, 2))
         return
+    square = _SQUARE.fullmatch(cell.text) if kind in ("patch", "image") else None
+    if square is not None:
+        yield int(square[1]), *square.span(1)
+        return
     number = re.search(r"\d[\d,]*", cell.text)
     value = whole_number(cell)
     if number is not None and value is not None:
@@ -221,6 +225,8 @@ def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, i
 
 _HALVES = pattern(r"[*` ]*(\d{1,3}) ?/ ?(\d{1,3})[*` ]*")
 """Layers of an encoder and of its decoder: ``12/12``."""
+_SQUARE = pattern(r"[*`\s(（]*(\d{1,4})\s?[×x*,]\s?\1[*`\s)）]*")
+"""Two equal sides of a patch, or of a picture: ``14×14``."""
 _BETWEEN_LENGTHS = pattern(r"[/→]|->|,(?!\d)|\(|\)")
 _KV = pattern(r"\d\s*(?:Q )?[(（/]\s*(\d{1,3})\s*(KV)?(?: heads?)?\s*[)）]?$", re.IGNORECASE)
 _KV_HEAD = pattern(r"kv|gqa|key", re.IGNORECASE)

@@ -89,7 +89,7 @@ _LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 
 
 def _read_names(text: str) -> Iterator[Mention]:
-    lower = text.lower()
+    lower = _DOUBLED.sub(lambda twice: " " * len(twice["name"]) + twice["name"], text.lower())
     runs = list(_RUN.finditer(lower))
     names, starts, index, named = table(), _starts(), 0, False
     while index < len(runs):
@@ -119,6 +119,10 @@ def _read_names(text: str) -> Iterator[Mention]:
             if _is_other(first) and following not in _LIKENESS:
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
+
+
+_DOUBLED = pattern(r"(?<![\w.-])(?P<name>[a-z][a-z0-9.]{1,24}(?:-[a-z0-9.]{1,12}){1,5})(?P=name)(?![\w-])")
+"""A name pasted twice without a space, as pages that offer a model do: ``Qwen3-235B-A22BQwen3-235B-A22B``."""
 
 
 def _is_backbone(lower: str, mention: Mention) -> bool:

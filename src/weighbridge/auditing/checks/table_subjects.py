@@ -17,7 +17,7 @@ from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_ABOVE, MOST_MEMBERS
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.presets.aliases import FAMILY, MODEL, member
+from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member, runs
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -168,7 +168,7 @@ def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject |
         if mention.kind != UNKNOWN and (_ADDS.match(text, mention.end) or _ADDED.search(text, 0, mention.column)):
             return None  # ``ResNet-50 + CBAM`` is another model
         if mention.kind == MODEL:
-            return _of(scene, mention, firm=len(mentions) == 1 and _is_whole(text, mention))
+            return _of(scene, _of_families(mention, families), firm=len(mentions) == 1 and _is_whole(text, mention))
         if mention.kind == FAMILY:
             rest = SIZE_WORDS.search(text, mention.end)
             found = member([family_of(text[mention.column : mention.end])], rest[1]) if rest else None
@@ -178,6 +178,12 @@ def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject |
     size = SIZE_WORDS.search(text)
     plain = re.sub(r"[^\w]", "", SIZE_WORDS.sub("", text, count=1)) if size else text
     return member_of(scene, size[1], families, firm=False) if size and len(plain) <= 3 else None
+
+
+def _of_families(mention: Mention, families: Sequence[str]) -> Mention:
+    """Put first what a name means in its table's families: ``ViT-L/14`` below ``DINOv2`` is no CLIP."""
+    names = tuple(sorted(mention.names, key=lambda name: not any(join_runs(runs(name)).startswith(family) for family in families)))
+    return mention if names == mention.names else mention._replace(name=names[0], names=names)
 
 
 _ADDS = pattern(r"[*_`\s]*(?:[(（][^()（）]{0,24}[)）])?\s*(?:[+＋]|w/|with\b)\s*(?:an? )?[*_`]*[A-Za-z\u4e00-\u9fff]", re.IGNORECASE)
