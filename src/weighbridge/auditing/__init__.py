@@ -50,6 +50,7 @@ from weighbridge.auditing.every_check import claims_beside, claims_elsewhere, ju
 from weighbridge.auditing.text.memory import forget
 from weighbridge.auditing.text.reading import read_lines
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.collector import CollectorPaused
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -69,10 +70,11 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     >>> [claim.verdict for claim in audit("30522 × 768 = 23,449,856").claims]
     ['wrong']
     """
-    try:
-        return _audit(read_lines(data.encode() if isinstance(data, str) else data, name), model)
-    finally:
-        forget()
+    with CollectorPaused():
+        try:
+            return _audit(read_lines(data.encode() if isinstance(data, str) else data, name), model)
+        finally:
+            forget()
 
 
 def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:

@@ -6,9 +6,8 @@ equal numbered layers once, with a ``repeat``, so that a checkpoint has the same
 
 from __future__ import annotations
 
-import gc
-
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.collector import CollectorPaused
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Every, Node, Part, Row, Tensor
@@ -50,13 +49,8 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
     rows = list(rows)
     if _has_too_many_modules(rows):
         return Part("", tuple(_tensor(row.name, row, None) for row in refuse_doubles(rows)), "model")
-    collecting = gc.isenabled()
-    gc.disable()  # all that is made here is kept, and looking through it again and again takes as long as making it
-    try:
+    with CollectorPaused():
         return Part("", _children_of(rows, 0, rank, None), "model")
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def in_tree_order(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> list[Row]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from collections import Counter
@@ -16,6 +15,7 @@ from zlib import crc32
 
 from weighbridge import __version__
 from weighbridge.config.read import parse_config
+from weighbridge.core.collector import CollectorPaused
 from weighbridge.core.errors import ReadError, WeighbridgeError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
@@ -110,15 +110,10 @@ def _split(item: Item) -> tuple[Item, ...]:
 
 def weigh_shard(shard: Shard, folder: str) -> ShardResult:
     """Weigh a shard and write its part into *folder*; pure but for that, so that it runs anywhere."""
-    collecting = gc.isenabled()
-    gc.disable()  # thousands of configs live until the part is written: looking for cycles among them is time lost
-    try:
+    with CollectorPaused():
         with answering_alarms():
             rows = list(_rows(shard))
         return write_part(shard.name, rows, folder)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def write_part(name: str, rows: list[Row], folder: str) -> ShardResult:

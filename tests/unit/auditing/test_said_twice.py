@@ -53,7 +53,7 @@ def test_a_link_leads_to_no_other_model() -> None:
 def test_phrases_are_matched_whole_and_the_longest_first() -> None:
     assert as_trie(["kv heads", "kv head", "k"], "[ _]") == "k(?:v[ _]head(?:s)?)?"
     for phrase in described_sizes._OWN_WORDS:
-        assert described_sizes._LABEL.fullmatch(phrase), phrase
+        assert described_sizes._LABEL(phrase).fullmatch(phrase), phrase
 
 
 def test_every_name_of_a_component_has_one_of_its_pieces() -> None:

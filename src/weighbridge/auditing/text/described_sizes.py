@@ -65,7 +65,7 @@ _OWN_WORDS = {
     **_MORE,
 }
 """Names of a size that stand in front of its number."""
-_LABEL = patterns.pattern(lambda: as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
+_LABEL = patterns.by_script(_OWN_WORDS, lambda words: as_trie(words, "[ _-]", "[a-z_]") + "(?![a-z])")
 """In lower case."""
 _AFTER_LABEL = patterns.pattern(
     r"(?:\s?[(（][^()（）\d]{1,24}[)）](?:的?(?:大小|规模|数量|维度))?)?(?:\s?[A-Za-z](?=\s?[=为是]))?"
@@ -142,7 +142,7 @@ def _sizes_of(text: str) -> tuple[tuple[DescribedSize, ...], tuple[int, ...]]:
         return (), ()
     found: dict[int, DescribedSize] = {}
     lower = lower_case(text)
-    for label in _LABEL.finditer(lower):
+    for label in _LABEL(lower).finditer(lower):
         after = _AFTER_LABEL.match(text, label.end())
         if after is not None and len(after["number"].replace(",", "")) <= _DIGITS:
             word = _OWN_WORDS[_fold_label(label[0])]
@@ -157,7 +157,8 @@ def _sizes_of(text: str) -> tuple[tuple[DescribedSize, ...], tuple[int, ...]]:
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
         if behind is None and figure.start() not in found and (aside := _ASIDE.match(text, figure.end())) is not None:
-            named = _LABEL.fullmatch(lower_case(aside["label"]))
+            label_behind = lower_case(aside["label"])
+            named = _LABEL(label_behind).fullmatch(label_behind)
             word = _OWN_WORDS[_fold_label(named[0])] if named is not None else ""
             if word in _ASIDES:
                 found[figure.start()] = _size(word, figure, figure.start(), aside.end())

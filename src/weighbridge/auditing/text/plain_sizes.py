@@ -31,15 +31,9 @@ _KEYS = r"(?:key[-/ ]?(?:and[- ])?value|kv|k/v)"
 _WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim", "dimension of each head": "head_dim", "每个头的维度": "head_dim",
           "每个注意力头的维度": "head_dim", "每个头维度": "head_dim", "number of key-value heads": "kv_heads", "number of key/value heads": "kv_heads"}  # fmt: skip
 _LABELS = {phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("positions", "types")} | _WORDS
-_LABEL = patterns.pattern(
-    lambda: (
-        f"(?=[{''.join(sorted({one[0] for one in _LABELS}))}])(?P<label>"
-        + as_trie(_LABELS, "[ _-]")
-        + ")"
-        + _LINK
-        + _NUMBER
-        + r"(?:\s?维)?"
-    ),
+_LABEL = patterns.by_script(
+    _LABELS,
+    lambda words: f"(?=[{''.join(sorted({one[0] for one in words}))}])(?P<label>{as_trie(words, '[ _-]')}){_LINK}{_NUMBER}(?:\\s?维)?",
     re.IGNORECASE,
 )
 _COUNTED = (
@@ -75,9 +69,10 @@ def read_plain_sizes(sentence: str) -> tuple[PlainSize, ...]:
     if len(sentence) > _LONGEST or sentence.count(NAME) != 1:
         return ()
     found: list[PlainSize] = []
+    labels = _LABEL(sentence)
     place = named = 0
     while place < len(sentence):
-        size = _size_at(sentence, place)
+        size = _size_at(sentence, place, labels)
         if size is not None:
             if is_of_a_part(sentence, place, size[1], labelled=size[0].start > place):
                 return ()
@@ -93,7 +88,7 @@ def read_plain_sizes(sentence: str) -> tuple[PlainSize, ...]:
     return tuple(found) if named == 1 and not _is_changed(sentence) else ()
 
 
-def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
+def _size_at(sentence: str, place: int, labels: re.Pattern[str]) -> tuple[PlainSize, int] | None:
     """Return the size that begins at a place, and where it ends."""
     if (
         place
@@ -103,7 +98,7 @@ def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
         and sentence[place].isalnum()
     ):
         return None
-    label = _LABEL.match(sentence, place)
+    label = labels.match(sentence, place)
     if label is not None:
         word = (
             _LABELS[re.sub("[ _-]", " ", label["label"].lower())]
