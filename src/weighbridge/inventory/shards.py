@@ -169,17 +169,28 @@ def _rows(shard: Shard) -> Iterator[Row]:
 def _from_afar_together(found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
     """Count remote items several at a time, since most of the time is spent waiting for a server.
 
+    What fails while others of the shard do not is asked for once more at the end, so that a store's hiccup costs no row.
     A thread cannot be stopped; what takes too long gets its row, and its thread is left to the time limits of the client.
     """
     pool = ThreadPoolExecutor(AT_ONCE)
-    waiting = [(item, pool.submit(_from_afar, item.path)) for item in found]
     try:
-        for item, future in waiting:
-            with _guard(item.path, 0) as outcome:
-                outcome.append(_result(future, seconds))
-            yield from outcome
+        rows = list(_answers(pool, found, seconds))
+        failed = [number for number, row in enumerate(rows) if row["status"] == "error" and row["error"] != _too_slow(seconds)]
+        if len(failed) < len(rows):
+            for number, row in zip(failed, _answers(pool, tuple(found[number] for number in failed), seconds), strict=True):
+                rows[number] = row
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+    yield from rows
+
+
+def _answers(pool: ThreadPoolExecutor, found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
+    """Yield the row of each item, in order, while the pool's threads ask for the next ones."""
+    waiting = [(item, pool.submit(_from_afar, item.path)) for item in found]
+    for item, future in waiting:
+        with _guard(item.path, 0) as outcome:
+            outcome.append(_result(future, seconds))
+        yield from outcome
 
 
 def _result(future: Future[Row], seconds: float) -> Row:
@@ -188,8 +199,12 @@ def _result(future: Future[Row], seconds: float) -> Row:
         wait([future], 0.05)
     wait([future], seconds)
     if not future.done():
-        raise ReadError(Text("took more than {seconds:g} seconds", seconds=seconds))
+        raise ReadError(_too_slow(seconds))
     return future.result()
+
+
+def _too_slow(seconds: float) -> Text:
+    return Text("took more than {seconds:g} seconds", seconds=seconds)
 
 
 def _of_configs(configs: list[NamedConfig], seconds: float) -> list[Row]:

@@ -88,6 +88,23 @@ def test_a_store_that_answers_503_for_a_while_loses_no_row(answers: list[int], s
     assert len(rows) == 8
 
 
+@pytest.mark.parametrize("error", [OSError(104, "Connection reset by peer"), AttributeError("partially initialized module")])
+def test_one_that_fails_once_is_asked_for_again(error: Exception, s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, failing = shards._from_afar, ["s3://models/files/3.safetensors", "s3://models/files/6.safetensors"]
+
+    def far(source: str) -> Any:
+        if source in failing:
+            failing.remove(source)
+            raise error
+        return real(source)
+
+    monkeypatch.setattr(shards, "_from_afar", far)
+    rows = rows_of("s3://models/files/", tmp_path / "out")
+    assert list(rows) == [f"files/{number}.safetensors" for number in range(8)]
+    assert {row["status"] for row in rows.values()} == {"ok"}
+    assert failing == []
+
+
 def test_one_that_stays_away_is_a_row_that_says_so(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shards._from_afar
 
@@ -123,6 +140,8 @@ def test_a_store_that_stalls_holds_up_its_own_row_alone(s3: Store, tmp_path: Pat
 
 def test_a_census_of_a_store_in_processes_of_its_own(s3: Store, tmp_path: Path) -> None:
     summary = census(["s3://models/configs/", "s3://models/files/"], tmp_path / "out", jobs=2)
+    failed = {row["path"]: row["error"] for row in pq.read_table(tmp_path / "out").to_pylist() if row["status"] != "ok"}
+    assert failed == {}
     assert summary.counts == {"ok": 16}
     assert census(["s3://models/configs/", "s3://models/files/"], tmp_path / "out", jobs=2).skipped == summary.parts
 
