@@ -246,6 +246,100 @@ def draw_z_image(rng: random.Random) -> dict[str, Any]:
     return raw | {"all_patch_size": patches, "all_f_patch_size": [1] * len(patches), "cap_feat_dim": rng.randint(5, 20)}
 
 
+def draw_hunyuan_video(rng: random.Random) -> dict[str, Any]:
+    """Draw a small HunyuanVideo."""
+    raw = heads_of(rng) | {"num_single_layers": rng.randint(0, 2), "num_refiner_layers": rng.randint(0, 2), "rope_axes_dim": [2, 2, 4]}
+    raw |= {"text_embed_dim": rng.randint(5, 20), "pooled_projection_dim": rng.randint(5, 20), "guidance_embeds": rng.random() < 0.5}
+    raw |= {"mlp_ratio": rng.choice((2.5, 4.0)), "patch_size_t": rng.choice((1, 2)), "qk_norm": rng.choice(("rms_norm", "layer_norm"))}
+    return raw | {"image_condition_type": rng.choice((None, "latent_concat", "token_replace")), "in_channels": rng.choice((4, 16))}
+
+
+def draw_hunyuan_dit(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Hunyuan-DiT."""
+    raw = heads_of(rng) | {"num_layers": rng.randint(1, 7), "in_channels": 4, "patch_size": rng.choice((1, 2)), "sample_size": 8}
+    raw |= {"hidden_size": raw["num_attention_heads"] * 8, "cross_attention_dim": rng.randint(5, 20), "cross_attention_dim_t5": 16}
+    raw |= {"pooled_projection_dim": rng.randint(5, 20), "text_len": rng.randint(3, 9), "text_len_t5": rng.randint(3, 9)}
+    return raw | {
+        "mlp_ratio": rng.choice((4.0, 4.3637)),
+        "learn_sigma": rng.random() < 0.5,
+        "use_style_cond_and_image_meta_size": rng.random() < 0.5,
+    }
+
+
+def draw_cogview4(rng: random.Random) -> dict[str, Any]:
+    """Draw a small CogView4."""
+    raw = heads_of(rng) | {"text_embed_dim": rng.randint(5, 20), "time_embed_dim": rng.randint(5, 20), "condition_dim": rng.randint(2, 9)}
+    return raw | {"in_channels": rng.choice((4, 16)), "out_channels": rng.choice((4, 16)), "patch_size": rng.choice((1, 2))}
+
+
+def draw_chroma(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Chroma."""
+    raw = heads_of(rng) | {"num_single_layers": rng.randint(0, 2), "joint_attention_dim": rng.randint(5, 20), "axes_dims_rope": [2, 2, 4]}
+    raw |= {"approximator_hidden_dim": rng.randint(5, 20), "approximator_layers": rng.randint(0, 3)}
+    return raw | {"in_channels": rng.choice((4, 64)), "out_channels": rng.choice((None, 5))}
+
+
+def draw_hidream(rng: random.Random) -> dict[str, Any]:
+    """Draw a small HiDream-I1."""
+    raw = heads_of(rng) | {"num_single_layers": rng.randint(0, 2), "patch_size": rng.choice((1, 2)), "text_emb_dim": rng.randint(5, 20)}
+    raw |= {"caption_channels": [rng.randint(5, 20), rng.randint(5, 20)], "num_routed_experts": rng.choice((0, 2, 4)), "llama_layers": [1]}
+    return raw | {"axes_dims_rope": [4, 4], "in_channels": rng.choice((4, 16)), "max_resolution": [4, 4]}
+
+
+def draw_mochi(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Mochi 1."""
+    raw = heads_of(rng) | {"pooled_projection_dim": rng.randint(5, 20), "text_embed_dim": 8 * rng.randint(1, 3)}
+    return raw | {"time_embed_dim": rng.choice((8, 256)), "out_channels": rng.choice((None, 5)), "patch_size": rng.choice((1, 2))}
+
+
+def draw_allegro(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Allegro."""
+    raw = heads_of(rng, 12) | {
+        "cross_attention_dim": rng.choice((12, 24)),
+        "attention_bias": rng.random() < 0.7,
+        "patch_size_t": rng.choice((1, 2)),
+    }
+    raw |= {"caption_channels": rng.randint(5, 20), "out_channels": rng.choice((4, 8)), "patch_size": rng.choice((1, 2))}
+    return raw | {"activation_fn": rng.choice(("gelu-approximate", "geglu")), "sample_frames": 4, "sample_height": 8, "sample_width": 8}
+
+
+def draw_cosmos(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Cosmos."""
+    raw = heads_of(rng, 12) | {"text_embed_dim": rng.randint(5, 20), "adaln_lora_dim": rng.randint(2, 9), "max_size": [4, 8, 12]}
+    raw |= {"patch_size": [rng.choice((1, 2)), 2, 2], "mlp_ratio": rng.choice((2.5, 4.0)), "concat_padding_mask": rng.random() < 0.5}
+    raw |= {"extra_pos_embed_type": rng.choice((None, "learnable")), "in_channels": rng.choice((4, 16))}
+    return raw | {"use_crossattn_projection": rng.random() < 0.3, "crossattn_proj_in_channels": 10, "encoder_hidden_states_channels": 7}
+
+
+def draw_qwen_image_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of Qwen-Image."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {"base_dim": 4 * rng.randint(1, 3), "dim_mult": sorted(rng.choice((1, 2, 4)) for _ in range(stages))}
+    raw |= {"temperal_downsample": [rng.random() < 0.5 for _ in range(stages - 1)], "z_dim": rng.choice((4, 16))}
+    return raw | {"num_res_blocks": rng.randint(1, 3)}
+
+
+def draw_wan_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of Wan, of either release."""
+    raw = draw_qwen_image_vae(rng) | {"is_residual": rng.random() < 0.5, "decoder_base_dim": rng.choice((None, 8))}
+    return raw | {"in_channels": rng.choice((3, 12)), "out_channels": rng.choice((3, 12))}
+
+
+def draw_unet_video(rng: random.Random) -> dict[str, Any]:
+    """Draw a small U-Net of Stable Video Diffusion, whose norms have 32 groups."""
+    stages = rng.randint(1, 3)
+    raw: dict[str, Any] = {"block_out_channels": [32 * rng.randint(1, 2) for _ in range(stages)], "num_attention_heads": rng.choice((2, 4))}
+    for way in ("Down", "Up"):
+        kinds = (f"{way}BlockSpatioTemporal", f"CrossAttn{way}BlockSpatioTemporal")
+        raw[f"{way.lower()}_block_types"] = [rng.choice(kinds) for _ in range(stages)]
+    raw |= {
+        "layers_per_block": rng.randint(1, 2),
+        "transformer_layers_per_block": rng.randint(1, 2),
+        "cross_attention_dim": rng.choice((5, 9)),
+    }
+    return raw | {"projection_class_embeddings_input_dim": 24, "addition_time_embed_dim": 8}
+
+
 DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "FluxTransformer2DModel": draw_flux,
     "SD3Transformer2DModel": draw_sd3,
@@ -268,4 +362,15 @@ DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "AutoencoderKLTemporalDecoder": draw_temporal_vae,
     "Lumina2Transformer2DModel": draw_lumina2,
     "ZImageTransformer2DModel": draw_z_image,
+    "HunyuanVideoTransformer3DModel": draw_hunyuan_video,
+    "HunyuanDiT2DModel": draw_hunyuan_dit,
+    "CogView4Transformer2DModel": draw_cogview4,
+    "ChromaTransformer2DModel": draw_chroma,
+    "HiDreamImageTransformer2DModel": draw_hidream,
+    "MochiTransformer3DModel": draw_mochi,
+    "AllegroTransformer3DModel": draw_allegro,
+    "CosmosTransformer3DModel": draw_cosmos,
+    "AutoencoderKLQwenImage": draw_qwen_image_vae,
+    "AutoencoderKLWan": draw_wan_vae,
+    "UNetSpatioTemporalConditionModel": draw_unet_video,
 }

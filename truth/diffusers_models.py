@@ -96,8 +96,28 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     },
     "Lumina-Image-2.0/transformer": {"_class_name": "Lumina2Transformer2DModel", "cap_feat_dim": 2304},
     "Z-Image-Turbo/transformer": {"_class_name": "ZImageTransformer2DModel"},
+    "HunyuanVideo/transformer": {"_class_name": "HunyuanVideoTransformer3DModel"},
+    "HunyuanDiT-v1.2/transformer": {
+        "_class_name": "HunyuanDiT2DModel", "in_channels": 4, "patch_size": 2, "hidden_size": 1408, "num_layers": 40, "mlp_ratio": 4.3637,
+        "use_style_cond_and_image_meta_size": False,
+    },
+    "CogView4-6B/transformer": {
+        "_class_name": "CogView4Transformer2DModel", "num_layers": 28, "num_attention_heads": 32, "attention_head_dim": 128,
+    },
+    "Chroma1-HD/transformer": {"_class_name": "ChromaTransformer2DModel"},
+    "HiDream-I1-Full/transformer": {"_class_name": "HiDreamImageTransformer2DModel", "patch_size": 2, "in_channels": 16, "caption_channels": [4096, 4096]},
+    "mochi-1-preview/transformer": {"_class_name": "MochiTransformer3DModel"},
+    "Allegro/transformer": {"_class_name": "AllegroTransformer3DModel"},
+    "Cosmos-1.0-Diffusion-7B-Text2World/transformer": {"_class_name": "CosmosTransformer3DModel"},
+    "Qwen-Image/vae": {"_class_name": "AutoencoderKLQwenImage"},
+    "Wan2.1-T2V-14B/vae": {"_class_name": "AutoencoderKLWan"},
+    "Wan2.2-TI2V-5B/vae": {
+        "_class_name": "AutoencoderKLWan", "base_dim": 160, "decoder_base_dim": 256, "z_dim": 48, "is_residual": True, "in_channels": 12,
+        "out_channels": 12, "patch_size": 2,
+    },
+    "stable-video-diffusion-img2vid-xt/unet": {"_class_name": "UNetSpatioTemporalConditionModel"},
 }  # fmt: skip
-"""Configs as their repositories have them, where they differ from the defaults of the class."""
+"""What configs of published models say where they differ from the defaults of the class."""
 
 
 def rows_of(raw: dict[str, Any]) -> dict[str, list[int]]:

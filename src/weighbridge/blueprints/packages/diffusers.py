@@ -55,11 +55,11 @@ def modulation(name: str, width: Size, times: int) -> Part:
     return part(name, linear("linear", width, times * width), kind="adaptive_norm")
 
 
-def feed_forward(name: str, width: Size, *, gated: bool = False) -> Part:
-    """Describe a feed-forward network four times as wide."""
-    inner = 4 * width
-    first = part("0", linear("proj", width, 2 * inner if gated else inner), kind="feed_forward")
-    return part(name, part("net", first, linear("2", inner, width), kind="feed_forward"), kind="feed_forward")
+def feed_forward(name: str, width: Size, *, inner: Size | None = None, gated: bool = False, bias: bool = True) -> Part:
+    """Describe a feed-forward network, *inner* wide between its maps, which is four times the width unless it is said."""
+    wide = 4 * width if inner is None else inner
+    first = part("0", linear("proj", width, 2 * wide if gated else wide, bias=bias), kind="feed_forward")
+    return part(name, part("net", first, linear("2", wide, width, bias=bias), kind="feed_forward"), kind="feed_forward")
 
 
 def qk_norms(kind: str | None, head_dim: Size, *names: str) -> tuple[Part, ...]:

@@ -133,7 +133,7 @@ def autoencoder(c: Config) -> Part:
     return part("", encoder(c, 2 * c.latent), decoder(c), *quant, *post, kind="model", stream=PASS)
 
 
-def each_stage(word: str, key: str, default: int) -> Field:
+def each_stage(word: str, key: str, default: int | list[Any]) -> Field:
     """Declare one number for all stages, or a list with one for each."""
 
     def read(value: Any) -> Any:
