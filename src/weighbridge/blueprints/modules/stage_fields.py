@@ -30,6 +30,12 @@ def number(word: str, key: str, default: int | None, *aliases: str, minimum: int
     return choice(word, key, default, *aliases, read=read)
 
 
+def optional_number(word: str, key: str, default: int | None) -> Field:
+    """Declare a whole number that is concrete, or null, which stays None."""
+    known = number(word, key, None)
+    return known._replace(default=default, nullable=True, report_default=False)
+
+
 def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimum: int = 1) -> Field:
     """Declare a list of whole numbers, one for each stage."""
 

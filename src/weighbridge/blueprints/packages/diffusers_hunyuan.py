@@ -127,7 +127,7 @@ DIT = (
     HEADS.with_default(16),
     HEAD_DIM.with_default(88),
     size("channels", "in_channels", None, "N", "latent channels"),
-    number("patch", "patch_size", None),
+    size("patch", "patch_size", None, "P", "patch size"),
     size("width", "hidden_size", 1152, "W", "width of the embeddings"),
     number("layers", "num_layers", 28),
     choice("ratio", "mlp_ratio", 4.0, read=_ratio, report_default=False),

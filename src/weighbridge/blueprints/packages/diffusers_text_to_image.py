@@ -23,7 +23,7 @@ from weighbridge.blueprints.packages.diffusers_transformers import LAYERS, OUTPU
 from weighbridge.config.fields import Config, computed, size
 from weighbridge.core.parts import attend, linear, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 COGVIEW4 = (
     patch(2),
@@ -157,7 +157,7 @@ def hidream(c: Config) -> Part:
     last_layer = linear("linear", H, c.patch * c.patch * c.outputs), part("adaLN_modulation", linear("1", H, 2 * H), kind="adaptive_norm")
     projections = (
         part("", linear("linear", every, H, bias=False), kind="projector", repeat=c.layers + c.single_layers),
-        part(str(c.layers + c.single_layers), linear("linear", last, H, bias=False), kind="projector"),
+        part("", linear("linear", last, H, bias=False), kind="projector", repeat=1, indices=Every(c.layers + c.single_layers)),
     )
     return part(
         "",

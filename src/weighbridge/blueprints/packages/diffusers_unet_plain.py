@@ -7,30 +7,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.blueprints.modules.stage_fields import number, numbers, optional_number
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none, read_none, two_maps
 from weighbridge.blueprints.packages.diffusers_unet import read_kinds, resnet, resnets, sampler, square_attention
 from weighbridge.config.fields import Config, choice, computed, optional, size, switch
-from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, embedding, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
-
-if TYPE_CHECKING:
-    from typing import Any
-
-
-def _head_dim(value: Any) -> int | None:
-    if value is not None and (type(value) is not int or value < 1):
-        raise ConfigError(
-            Text("expected a whole number from {minimum} up, found {value!r:.60}", minimum=1, value=value),
-            key="attention_head_dim",
-            value=value,
-        )
-    return value
-
 
 DOWN, UP = ("DownBlock2D", "AttnDownBlock2D"), ("UpBlock2D", "AttnUpBlock2D")
 UNET = (
@@ -43,7 +26,7 @@ UNET = (
     computed("up_attends", lambda c: read_kinds("up_block_types", c.up, UP, len(c.widths))),
     replace(kind_or_none("middle", "mid_block_type", "UNetMidBlock2D"), default="UNetMidBlock2D"),
     number("depth", "layers_per_block", 2),
-    replace(choice("head_dim", "attention_head_dim", 8, read=_head_dim, report_default=False), nullable=True),
+    optional_number("head_dim", "attention_head_dim", 8),
     switch("middle_attends", "add_attention", True, report_default=False),
     optional("time", "time_embedding_dim", None, "E", "width of the time embedding"),
     kind_or_none("class_kind", "class_embed_type", "timestep", "identity"),

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from weighbridge.blueprints.modules.convolutions import conv3d
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import entries, number, numbers
+from weighbridge.blueprints.modules.stage_fields import entries, number, numbers, optional_number
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, read_none
-from weighbridge.config.fields import Config, computed, constant, optional, size, switch
+from weighbridge.config.fields import Config, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, part
@@ -49,7 +49,7 @@ WAN = (
     *(field for field in QWEN_IMAGE if field.word not in ("channels", "outputs", "decoder_base", "residual")),
     size("channels", "in_channels", 3, "N", "channels of the video"),
     size("outputs", "out_channels", 3, "O", "output channels"),
-    optional("decoder_base", "decoder_base_dim", None, "D", "width of the decoder's first stage"),
+    optional_number("decoder_base", "decoder_base_dim", None),
     switch("residual", "is_residual", False, report_default=False),
 )
 
