@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS, OF_KEYS
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape, once_for_each_text
 from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.phrases import as_trie, lower_case
 from weighbridge.auditing.text.size_words import LOOSE
@@ -140,6 +140,14 @@ def _sizes_of(text: str) -> tuple[tuple[DescribedSize, ...], tuple[int, ...]]:
     """Return the sizes of a line, which several checks ask for, and where those of something else stand."""
     if len(text) > _LONGEST or not _DIGIT.search(text):
         return (), ()
+    sizes, parts = _places_of_sizes(text)
+    read = (DescribedSize(size.word, int(text[size.start : size.end].replace(",", "")), *size[2:]) for size in sizes)
+    return tuple(read), parts
+
+
+@once_for_each_shape
+def _places_of_sizes(text: str) -> tuple[tuple[DescribedSize, ...], tuple[int, ...]]:
+    """Return where a line says sizes, and where those of something else stand."""
     found: dict[int, DescribedSize] = {}
     lower = lower_case(text)
     for label in _LABEL(lower).finditer(lower):
@@ -171,7 +179,7 @@ def _sizes_of(text: str) -> tuple[tuple[DescribedSize, ...], tuple[int, ...]]:
     for square in _SQUARE.finditer(text) if "patch" in lower else ():
         for side in ("first", "second", "third", "fourth"):
             if square[side]:
-                found.setdefault(square.start(side), DescribedSize("patch", int(square[side]), *square.span(side), *square.span()))
+                found.setdefault(square.start(side), DescribedSize("patch", 0, *square.span(side), *square.span()))
     sizes = [found[start] for start in sorted(found)]
     parts = [size.start for size in sizes if is_of_a_part(text, size.first, size.last, labelled=size.first < size.start)]
     return tuple(size for size in sizes if not is_after_a_part(text, parts, size.start)), tuple(parts)
@@ -183,4 +191,4 @@ def _fold_label(phrase: str) -> str:
 
 
 def _size(word: str, match: re.Match[str], first: int, last: int) -> DescribedSize:
-    return DescribedSize(word, int(match["number"].replace(",", "")), *match.span("number"), first, last)
+    return DescribedSize(word, 0, *match.span("number"), first, last)

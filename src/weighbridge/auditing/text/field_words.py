@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from weighbridge.auditing import patterns
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape, once_for_each_text
 from weighbridge.auditing.text.owners import is_after_a_part, is_of_a_part
 from weighbridge.auditing.text.phrases import lower_case
 from weighbridge.auditing.text.size_words import SIZES
@@ -134,20 +134,27 @@ def _fields_of(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
     """Return the sizes of a line, which several checks ask for."""
     if not _DIGIT.search(text):
         return (), ()
+    fields, parts = _places_of_fields(text)
+    return tuple(Field(word, _number(text[start:end]), start, end, labelled) for word, _, start, end, labelled in fields), parts
+
+
+@once_for_each_shape
+def _places_of_fields(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
+    """Return where a line says sizes, and where those of something else stand."""
     found: dict[int, Field] = {}
     parts: list[int] = []
     for letter in _LETTERED.finditer(text) if "K" in text or "Q" in text else ():
         group = "after" if letter["after"] else "before"
         word = "kv_heads" if (letter["key"] or letter["word"]).upper() != "Q" else "heads"
         if (letter["key"] or "KV").upper() != "K":
-            found[letter.start(group)] = Field(word, int(letter[group]), *letter.span(group), True)
+            found[letter.start(group)] = Field(word, 0, *letter.span(group), True)
     for match in _LABELLED.finditer(text):
         named, first = _label_at(text, match.start())
         if named in _WIDE and text[match.start() : match.start("number")].strip(" *_`\"'") == "of":
             named = _WIDE[named]  # ``hidden layers of 1024 dimensions``
         if named is not None and not _RESULT.search(text, 0, match.start("number")):
             parts += [match.start("number")] * is_of_a_part(text, first, match.end("number"), labelled=True)
-            _keep(found, Field(named, _value(match), *match.span("number"), True))
+            _keep(found, Field(named, 0, *match.span("number"), True))
     factors: Iterable[re.Match[str]] = _FACTOR.finditer(text) if "×" in text or "*" in text or "·" in text else ()
     for match in (*_FIGURE.finditer(text), *factors):
         behind = _BEHIND.match(text, match.end())
@@ -160,9 +167,9 @@ def _fields_of(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
                 word = "experts"  # ``2 of 8 experts activated``
             elif word == "experts" and _is_active(text, match.start(), behind.end()):
                 word = "active"
-            _keep(found, Field(word, _value(match), *match.span("number"), False))
+            _keep(found, Field(word, 0, *match.span("number"), False))
     for top in _TOP.finditer(text) if "top" in text.lower() else ():
-        _keep(found, Field("active", int(top["number"]), *top.span("number"), False))
+        _keep(found, Field("active", 0, *top.span("number"), False))
     own = (field for field in found.values() if not is_after_a_part(text, parts, field.start))
     return tuple(sorted(own, key=lambda field: field.start)), tuple(parts)
 
@@ -175,8 +182,8 @@ def _keep(found: dict[int, Field], field: Field) -> None:
     found.setdefault(field.start, field)
 
 
-def _value(match: re.Match[str]) -> int:
-    return int(match["number"].replace(",", ""))
+def _number(written: str) -> int:
+    return int(written.replace(",", ""))
 
 
 def _is_active(text: str, start: int, end: int) -> bool:

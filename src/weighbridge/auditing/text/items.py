@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import LABELS
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -95,7 +95,7 @@ _ARTICLE = patterns.pattern(
 )
 
 
-@once_for_each_text
+@once_for_each_shape
 def read_items(text: str, start: int, end: int) -> tuple[Item, ...]:
     """Return the items of a stretch of a line that are sizes and nothing else.
 

@@ -77,24 +77,52 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
         while end < len(text) and text[end].isdigit():
             end += 1
         return Token("word", text[at:end], line, at, end)
-    written, places, end = match.group(), 0, match.end()
-    if written.isdecimal():
-        value: Fraction = _whole(int(written))
-    else:
-        dotted = written.count(".") > 1
-        digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
-        places = len(digits.partition(".")[2])
-        value = Exact(digits) if places else _whole(int(digits.rstrip(".")))
+    end = match.end()
     power = _POWER.match(text, end) if text[end : end + 1] in ("e", "E") else None
-    if power:
-        value, end = value * Fraction(10) ** int(power.group(1)), power.end()
-        places = max(0, places - int(power.group(1)))
+    value, places = _amount(match.group(), power)
+    end = power.end() if power else end
     token = Token("num", text[at:end], line, at, end, value, "", places)
     if text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit():
         while end < len(text) and (text[end].isdigit() or text[end] == "."):
             end += 1
         return Token("word", text[at:end], line, at, end)
     return _with_unit(text, token)
+
+
+def digits_read(text: str, start: int, end: int) -> tuple[Fraction, int]:
+    """Return the value of a number, which ends with its unit if it has one, and how many digits stand after its point.
+
+    >>> digits_read("of 12.5M", 3, 8)
+    (Fraction(25, 2), 1)
+    """
+    digits = _DIGITS.match(text, start, end)
+    assert digits is not None
+    return _decimal(digits.group())
+
+
+_DIGITS = pattern(r"[\d,._' ]*\d")
+"""The digits of a number with all that stands between them: its unit has none."""
+
+
+def _amount(written: str, power: re.Match[str] | None) -> tuple[Fraction, int]:
+    """Return the value of a number as written, times its power of ten, and how many digits stand after the point."""
+    value, places = _decimal(written)
+    if power is None:
+        return value, places
+    return value * Fraction(10) ** int(power.group(1)), max(0, places - int(power.group(1)))
+
+
+def _decimal(written: str) -> tuple[Fraction, int]:
+    digits = written.translate(_SEPARATORS)
+    if written.count(".") > 1:
+        digits = digits.replace(".", "")
+    if digits.isdecimal():
+        return _whole(int(digits)), 0
+    places = len(digits.partition(".")[2])
+    return Exact(digits) if places else _whole(int(digits.rstrip("."))), places
+
+
+_SEPARATORS = str.maketrans("", "", ",_' ")
 
 
 _whole = lru_cache(maxsize=4096)(whole_number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from weighbridge.auditing import patterns
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.owners import is_of_a_part
 from weighbridge.auditing.text.phrases import as_trie
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
@@ -57,7 +57,6 @@ _GLUE = patterns.pattern(
 _LONGEST = 400
 
 
-@once_for_each_text
 def read_plain_sizes(sentence: str) -> tuple[PlainSize, ...]:
     """Read a sentence in which :data:`NAME` stands for a model's name: its sizes, or none if it says anything else.
 
@@ -68,6 +67,14 @@ def read_plain_sizes(sentence: str) -> tuple[PlainSize, ...]:
     """
     if len(sentence) > _LONGEST or sentence.count(NAME) != 1:
         return ()
+    return tuple(
+        PlainSize(word, int(sentence[start:end].replace(",", "")), start, end) for word, _, start, end in _places_of_sizes(sentence)
+    )
+
+
+@once_for_each_shape
+def _places_of_sizes(sentence: str) -> tuple[PlainSize, ...]:
+    """Return where a sentence says the sizes of its model, or nothing if it says anything else."""
     found: list[PlainSize] = []
     labels = _LABEL(sentence)
     place = named = 0
@@ -123,7 +130,7 @@ _WIDE = {"layers": "hidden", "heads": "head_dim", "kv_heads": "head_dim"}
 
 
 def _size_of(word: str, match: re.Match[str]) -> tuple[PlainSize, int]:
-    return PlainSize(word, int(match["number"].replace(",", "")), *match.span("number")), match.end()
+    return PlainSize(word, 0, *match.span("number")), match.end()
 
 
 def _is_changed(sentence: str) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.text.field_words import read_fields
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.core._namedtuple import NamedTuple
 
 
@@ -44,7 +44,7 @@ _NEAR = 24
 _LONGEST = 2000
 
 
-@once_for_each_text
+@once_for_each_shape
 def seen_sizes(text: str) -> tuple[SeenSize, ...]:
     """Return the numbers of a line that stand beside the name of a size, each once.
 

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.memory import once_for_each_text
-from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
+from weighbridge.auditing.text.memory import once_for_each_shape, once_for_each_text, shape_of
+from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, digits_read, read_number
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
 
 _ADDRESS = pattern(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
@@ -32,18 +32,24 @@ def tokens(text: str, line: int) -> list[Token]:
 
 @once_for_each_text
 def _tokens(text: str, line: int) -> tuple[Token, ...]:
-    """Return the tokens of a line or a cell, for which several checks ask; an equal line's are put in their place."""
-    equal = _first(text)
-    if not equal:
-        equal.append(_read(text, line))
-        return equal[0]
-    return tuple(_make(Token, (*token[:2], line, *token[3:])) for token in equal[0])
+    """Return the tokens of a line or a cell, for which several checks ask; one that has the shape of another before is not read again."""
+    shape = shape_of(text)
+    if "0e" in shape or "0E" in shape:  # a power of ten moves the point
+        return _read(text, line)
+    found = []
+    for kind, written, _, start, end, value, unit, places, spaced in _tokens_of_shape(shape):
+        if "0" in written:
+            written = text[start:end]
+            if kind == "num":
+                value, places = digits_read(text, start, end)
+        found.append(_make(Token, (kind, written, line, start, end, value, unit, places, spaced)))
+    return tuple(found)
 
 
-@once_for_each_text
-def _first(text: str) -> list[tuple[Token, ...]]:
-    """Return where the tokens of the first line with a text are kept."""
-    return []
+@once_for_each_shape
+def _tokens_of_shape(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a line whose digits are all alike."""
+    return _read(text, 0)
 
 
 def _read(text: str, line: int) -> tuple[Token, ...]:

@@ -1,0 +1,34 @@
+"""What is read once for all lines of a shape does not ask which digits a line has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import weighbridge.auditing  # noqa: F401  (its modules hold the functions)
+from weighbridge.auditing.text.memory import BY_SHAPE, shape_of
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+LINES = sorted({line for name in ("audit_shapes.txt", "audit_true.txt") for line in (CORPUS / name).read_text("utf-8").split("\n")})
+assert len(BY_SHAPE) > 3
+
+
+def _without_digits(found: object) -> object:
+    if isinstance(found, str):
+        return shape_of(found)
+    if isinstance(found, Fraction):
+        return None
+    return tuple(map(_without_digits, found)) if isinstance(found, tuple) else found
+
+
+@pytest.mark.parametrize("read", BY_SHAPE, ids=lambda read: f"{read.__module__}.{read.__name__}")
+def test_lines_of_one_shape_are_read_alike(read: Callable[..., object]) -> None:
+    for line in LINES:
+        shape = shape_of(line)
+        if "0e" in shape or "0E" in shape:
+            continue
+        stretch = (0, len(line)) if read.__name__ == "read_items" else ()
+        assert _without_digits(read(line, *stretch)) == _without_digits(read(shape, *stretch)), line
