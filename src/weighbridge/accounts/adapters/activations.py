@@ -100,19 +100,19 @@ def trained_places(model: ModelValue, config: Mapping[str, object], found: Adapt
 @keep_last
 def _weights(tree: Part) -> tuple[tuple[str, tuple[int, int | None]], ...]:
     """Return each module that has a weight, with its place on the tape."""
-    return tuple(_weighted(tree))
+    return tuple(_modules_with_weight(tree))
 
 
-def _weighted(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, tuple[int, int | None]]]:
+def _modules_with_weight(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, tuple[int, int | None]]]:
     """Yield the modules of a part that have a weight, each by its whole name and its place: of layers, those of one are renamed for the others."""
     for node in part.children:
         if type(node) is Tensor:
             if node.name == "weight":
                 yield prefix[:-1], (id(part), layer)
         elif type(node) is Part and node.repeat is None:
-            yield from _weighted(node, f"{prefix}{node.name}." if node.name else prefix, layer)
+            yield from _modules_with_weight(node, f"{prefix}{node.name}." if node.name else prefix, layer)
         elif type(node) is Part:
-            inside = tuple(_weighted(node))
+            inside = tuple(_modules_with_weight(node))
             for index in positions(node):
                 place = index if layer is None else layer
                 first = f"{prefix}{copy_name(node.name, index)}"

@@ -107,7 +107,7 @@ def layers(
             value = Value(value.shape, value.size, grad=grad)
             value.storage.held, value.maker = held, segment.result
             continue
-        _keep_handed(run, copy_name(part.name, index), (*handed[0], *(handed[1] if known else ())))
+        _keep_arguments(run, copy_name(part.name, index), (*handed[0], *(handed[1] if known else ())))
         start, first, given = len(tape.rows), len(tape.calls), value
         outer, tape.layer = tape.layer, index
         value = _layer(run, part, index, value, layer)
@@ -124,7 +124,7 @@ def layers(
     return value
 
 
-def _keep_handed(run: ForwardPass, name: str, handed: tuple[Value, ...]) -> None:
+def _keep_arguments(run: ForwardPass, name: str, handed: tuple[Value, ...]) -> None:
     """Keep what a layer that is computed again is given beside its value: once, however many layers are given it."""
     tape = run.tape
     outer, tape.place = tape.place, f"{tape.place}.{name}" if tape.place else name

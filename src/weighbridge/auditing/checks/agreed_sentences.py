@@ -40,13 +40,15 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     for section in found:
         for name in dict.fromkeys(one.name for one in section):
             said = [one for one in section if one.name == name]
-            yield from _judge(scene, said, least=AGREED_BLOCK - (name == only), settled=_settled(said, claims) if name == only else set())
+            yield from _judge(
+                scene, said, least=AGREED_BLOCK - (name == only), settled=_agreed_facts(said, claims) if name == only else set()
+            )
 
 
 _AGREES = frozenset(("exact", "rounded", "note"))
 
 
-def _settled(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
+def _agreed_facts(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
     """Return what else a text of one model says right of it: its parameters, and the sizes of lines without such sentences."""
     lines = {one.line + 1 for one in said}
     sizes = {str(one.value) for one in claims if one.kind == "configuration" and one.verdict == "exact" and one.line not in lines}

@@ -42,7 +42,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     mentions = [m for line, found in scene.mentions.items() if not OF_CODE.match(scene.lines[line].text) for m in found]
     named = {m.name: m for found in scene.mentions.values() for m in found if m.kind == MODEL}
     for lead, said in _clusters(scene, tabled):
-        about = lead or only or _member(scene, said, mentions) or _settled(scene, said, named)
+        about = lead or only or _member(scene, said, mentions) or _lead_of_sizes(scene, said, named)
         if about is not None:
             yield from _judge(scene, [one for index, setting in said if (one := _hold(scene, index, setting, about)) is not None], about)
 
@@ -85,7 +85,7 @@ def _member(scene: Scene, said: Sequence[tuple[int, Setting]], mentions: Sequenc
     return _Lead(Subject(tuple(best), best[0].source, True), -1, False) if best and most >= AGREED_SIZES else None
 
 
-def _settled(scene: Scene, said: Sequence[tuple[int, Setting]], named: Mapping[str | None, Mention]) -> _Lead | None:
+def _lead_of_sizes(scene: Scene, said: Sequence[tuple[int, Setting]], named: Mapping[str | None, Mention]) -> _Lead | None:
     """Return the one of several models that a text names whose sizes a list of settings states, all but one at most, and no other's."""
     if len(said) <= AGREED_SIZES or any(is_of_their_own(scene, index) for index, _ in (said[0], said[-1])):
         return None

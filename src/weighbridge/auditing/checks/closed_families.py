@@ -77,7 +77,7 @@ def _family(scene: Scene, line: int, mention: Mention, stop: int) -> Iterator[Cl
     sizes = [size for size in find_described_sizes(text) if mention.end <= size.first < stop]
     yield from _sizes(scene, line, mention, subject.models, sizes)
     yield from _counts(scene, line, mention, subject.models, sizes, stop)
-    yield from _enumerated(scene, line, mention, subject.models)
+    yield from _check_members(scene, line, mention, subject.models)
 
 
 def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize]) -> Iterator[Claim]:
@@ -125,7 +125,7 @@ def _counts(
             yield from _wrong_count(scene, token, models)
 
 
-def _enumerated(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue]) -> Iterator[Claim]:
+def _check_members(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue]) -> Iterator[Claim]:
     """Check a list of all that a family comes in: one that no member has is wrong where the others are members' counts."""
     text = scene.lines[line].text
     listed = _LIST.match(text, mention.end)

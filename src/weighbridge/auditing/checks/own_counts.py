@@ -111,15 +111,15 @@ def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str | Sentenc
     if own is None:
         return ()
     if what == "active":
-        return ((_named(name, mark("active on a token")), own), *_active_without_tables(model, own))
+        return ((_name_of_count(name, mark("active on a token")), own), *_active_without_tables(model, own))
     if what == "embedding":
-        return ((_named(name, mark("embeddings")), own),)
+        return ((_name_of_count(name, mark("embeddings")), own),)
     if what == "non_embedding":
-        return ((_named(name, mark("without embeddings")), own), *_without_tables(model))
+        return ((_name_of_count(name, mark("without embeddings")), own), *_without_tables(model))
     return ((name, own), *((other, value) for other, value in class_counts(model).items() if value not in (own, 0)))
 
 
-def _named(model: str, *parts: str) -> Sentence:
+def _name_of_count(model: str, *parts: str) -> Sentence:
     """Return what a count of a model is called that is not the count of all of it, to be said in any language."""
     return Sentence(mark("{model}, {parts}"), (("model", model), ("parts", tuple(Sentence(part) for part in parts))))
 
@@ -130,16 +130,16 @@ def _active_without_tables(model: ModelValue, active: int) -> Iterator[tuple[Sen
     table = (own_count(model) or 0) - plain if plain is not None else 0
     routers = sum(atom.total for atom in parts_of(model).atoms if atom.path.rpartition(".")[2] in ROUTERS)
     if 0 < routers < active:
-        yield _named(model.class_name or model.kind, mark("active on a token"), mark("without routers")), active - routers
+        yield _name_of_count(model.class_name or model.kind, mark("active on a token"), mark("without routers")), active - routers
     for name, less in ((mark("without embeddings"), table), (mark("without embeddings and head"), 0 if tied_tables(model) else 2 * table)):
         if 0 < less < active:
-            yield _named(model.class_name or model.kind, mark("active on a token"), name), active - less
+            yield _name_of_count(model.class_name or model.kind, mark("active on a token"), name), active - less
 
 
 def _without_tables(model: ModelValue) -> Iterator[tuple[Sentence, int]]:
     for row in counts(model):
         if row.key in ("embeddings", "word-embeddings", "position-embeddings", "layers", "scaling-law") and row.value:
-            yield _named(row.class_name, row.name), row.value
+            yield _name_of_count(row.class_name, row.name), row.value
 
 
 @lru_cache(maxsize=256)

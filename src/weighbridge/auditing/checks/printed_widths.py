@@ -32,13 +32,13 @@ _STEP = 32
 def check(scene: Scene) -> Iterator[Claim]:
     """Check that the modules of a printed model that share a width have the same."""
     for block in printed_models(scene):
-        yield from _odd(scene, _shared(block), LEAST_SHARING)
+        yield from _odd(scene, _modules_of_stream(block), LEAST_SHARING)
         yield from _beside(scene, block)
         yield from _odd(scene, [(one, getattr(one, _BETWEEN[one.name])) for one in block if one.name in _BETWEEN], len(_BETWEEN) - 1)
         yield from _mistyped_pairs(scene, block)
 
 
-def _shared(block: Sequence[PrintedModule]) -> list[tuple[PrintedModule, int]]:
+def _modules_of_stream(block: Sequence[PrintedModule]) -> list[tuple[PrintedModule, int]]:
     """Return the modules of a printed model that read or write a layer's vectors, each with that width."""
     reads = [(one, one.inner) for one in block if one.name in _READS | _BOTH]
     return [*reads, *((one, one.outer) for one in block if one.name in _WRITES)]
@@ -64,7 +64,7 @@ def _wrong(scene: Scene, one: PrintedModule, width: int, right: int) -> Claim:
 
 def _beside(scene: Scene, block: Sequence[PrintedModule]) -> Iterator[Claim]:
     """Check the modules that keep a layer's width under another name: one whose sides are alike but for a slip, and one of them shared."""
-    shared = Counter(width for _, width in _shared(block)).most_common(1)
+    shared = Counter(width for _, width in _modules_of_stream(block)).most_common(1)
     for one in block if shared and shared[0][1] >= LEAST_SHARING else ():
         right = shared[0][0]
         if one.name not in _READS | _WRITES | _BOTH and right in one.sizes and len(one.sizes) == 2:

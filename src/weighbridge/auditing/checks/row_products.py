@@ -74,10 +74,10 @@ def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, resu
     """Judge the result of a row, if both its cells are what their columns hold."""
     if max(column, result) >= len(cells) or _kind(cells[column].text) != "formula" or _kind(cells[result].text) != "number":
         return None
-    (number,) = _placed(cells[result])
+    (number,) = _tokens_in_line(cells[result])
     if number.value is None or (number.value < _SMALLEST and not number.unit):
         return None
-    formula = _placed(cells[column])
+    formula = _tokens_in_line(cells[column])
     equals = Token("rel", "=", cells[column].line, formula[-1].end, formula[-1].end)
     made: list[Chain] = list(chains([*formula, equals, number]))
     judged = claims_of(scene, made[0]) if len(made) == 1 and len(made[0].sides) > 1 else []
@@ -88,5 +88,5 @@ def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, resu
     return judged[0]._replace(start=line.at[number.start], end=line.at[number.end - 1] + 1, text=text)
 
 
-def _placed(cell: Cell) -> list[Token]:
+def _tokens_in_line(cell: Cell) -> list[Token]:
     return [token._replace(start=cell.start + token.start, end=cell.start + token.end) for token in _tokens(cell.text, cell.line)]

@@ -81,7 +81,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         if len(text) > _LONGEST or not _SIZES.search(text) or _FIGURE.search(text) is None:
             continue
         found = {one.figure.start(): one for one in _said(scene, index)}
-        found |= {one.figure.start(): one for one in _multiplied(index, text)}
+        found |= {one.figure.start(): one for one in _read_products(index, text)}
         for place in sorted(found):
             yield from _hold(scene, found[place])
 
@@ -90,7 +90,7 @@ _ARROW = patterns.pattern(r"\s?(?:→|->|⇒)")
 """Around a product and its result, each of which is then a change: ``7B × 2 → 14B × 2 = 14 GB → 28 GB``."""
 
 
-def _multiplied(index: int, text: str) -> Iterator[_Product]:
+def _read_products(index: int, text: str) -> Iterator[_Product]:
     """Read products: whatever they are of, the figure follows from them."""
     for pattern in _PRODUCTS:
         for match in pattern.finditer(text):

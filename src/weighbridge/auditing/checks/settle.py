@@ -182,7 +182,7 @@ def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -
             yield Judgement("rounded", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
-def _as_called(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
+def _nominal_count(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """The number that a model is called by, with all its zeros: ``params = 7_000_000_000  # 7B``."""
     count = own_count(model) if what == "total" else None
     billions, rest = divmod(token.value or Fraction(1), 10**9)
@@ -259,7 +259,7 @@ _OF_WHOLE = (
     _with_masks,
     _heads,
     _to_filled_zeros,
-    _as_called,
+    _nominal_count,
     cut_or_rounded_up,
     _published_figure,
 )

@@ -53,13 +53,13 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], offered: Sequence[O
             odd.append((one, context))
     for one, context in odd:
         if len(right.get(context, ())) >= AGREED_PARTS and not is_of_their_own(scene, one.first.line):
-            yield from _mistyped(scene, held[context], one)
+            yield from _check_factors(scene, held[context], one)
 
 
-def _mistyped(scene: Scene, own: ReferenceCounts, one: Offer) -> Iterator[Claim]:
+def _check_factors(scene: Scene, own: ReferenceCounts, one: Offer) -> Iterator[Claim]:
     """Say which factor is a size of the model mistyped, if with that size the product is the component's count."""
     sizes = {size for size in words_of(own.model).values() if size >= _LEAST}
-    wanted = _wanted(own, one)
+    wanted = _intended_counts(own, one)
     text = scene.lines[one.first.line].text
     others = [t for t in one.tokens if t.value is not None and t.value >= _LEAST]
     foreign = [t for t in others if t.value not in sizes]
@@ -78,7 +78,7 @@ def _mistyped(scene: Scene, own: ReferenceCounts, one: Offer) -> Iterator[Claim]
             return
 
 
-def _wanted(own: ReferenceCounts, one: Offer) -> frozenset[Fraction]:
+def _intended_counts(own: ReferenceCounts, one: Offer) -> frozenset[Fraction]:
     """Return the counts that a product may be meant for: its component's, or of a longer one any component's."""
     named = frozenset(found.number for found in own.components.get(one.subject or "", ()))
     return named if one.firm or len(one.tokens) <= 2 else named | own.numbers

@@ -80,7 +80,7 @@ class Exact(Fraction):
         if type(other) is int:
             return _exact(self._numerator + other * self._denominator, self._denominator)
         if type(other) is Exact or type(other) is Fraction:
-            return _reduced(
+            return _lowest_terms(
                 self._numerator * other.denominator + other.numerator * self._denominator, self._denominator * other.denominator
             )
         return Fraction.__add__(self, other)
@@ -91,7 +91,7 @@ class Exact(Fraction):
         if type(other) is int:
             return _exact(self._numerator - other * self._denominator, self._denominator)
         if type(other) is Exact or type(other) is Fraction:
-            return _reduced(
+            return _lowest_terms(
                 self._numerator * other.denominator - other.numerator * self._denominator, self._denominator * other.denominator
             )
         return Fraction.__sub__(self, other)
@@ -101,25 +101,25 @@ class Exact(Fraction):
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is int:
-            return _reduced(self._numerator * other, self._denominator)
+            return _lowest_terms(self._numerator * other, self._denominator)
         if type(other) is Exact or type(other) is Fraction:
-            return _reduced(self._numerator * other.numerator, self._denominator * other.denominator)
+            return _lowest_terms(self._numerator * other.numerator, self._denominator * other.denominator)
         return Fraction.__mul__(self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if type(other) is int and other > 0:
-            return _reduced(self._numerator, self._denominator * other)
+            return _lowest_terms(self._numerator, self._denominator * other)
         if (type(other) is Exact or type(other) is Fraction) and other.numerator > 0:
-            return _reduced(self._numerator * other.denominator, self._denominator * other.numerator)
+            return _lowest_terms(self._numerator * other.denominator, self._denominator * other.numerator)
         return Fraction.__truediv__(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
         if type(other) is int and self._numerator > 0:
-            return _reduced(self._denominator * other, self._numerator)
+            return _lowest_terms(self._denominator * other, self._numerator)
         if type(other) is Fraction and self._numerator > 0:
-            return _reduced(other.numerator * self._denominator, other.denominator * self._numerator)
+            return _lowest_terms(other.numerator * self._denominator, other.denominator * self._numerator)
         return Fraction.__rtruediv__(self, other)
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ def _exact(numerator: int, denominator: int) -> Exact:
     return made
 
 
-def _reduced(numerator: int, denominator: int) -> Exact:
+def _lowest_terms(numerator: int, denominator: int) -> Exact:
     made = _new(Exact)
     if denominator == 1 or (common := gcd(numerator, denominator)) == 1:
         made._numerator, made._denominator = numerator, denominator

@@ -54,13 +54,13 @@ def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator
         return
     for index, token in enumerate(statement):
         if token.kind == "name" and (token.text in SYMBOLS or token.text in meant):
-            found = _read_labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
+            found = _read_label_and_size(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
         elif token.kind == "word" and token.text.lower() in _STACKS:
             found = _read_stack(statement, index, token)
         elif token.kind == "num":
             found = _read_count(statement, index, token)
         elif token.kind == "word" and any(width in token.text for width in _WIDTHS):
-            found = _read_labelled(statement, index, token, "mlp")
+            found = _read_label_and_size(statement, index, token, "mlp")
             found = found if found and found.listed else None
         else:
             continue
@@ -112,7 +112,7 @@ _NEXT = 2
 _NOUNS = ("长度", "个数", "大小", "数量", "维度", "宽度", "高度", "句长", "length")
 
 
-def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> StatedSize | None:
+def _read_label_and_size(statement: Sequence[Token], index: int, label: Token, word: str) -> StatedSize | None:
     before = statement[index - 1] if index else None
     if before is not None and len(label.text) == 1 and before.kind == "word" and before.end == label.start and before.text.endswith(_NOUNS):
         return None  # ``长度L为512`` says what its L is

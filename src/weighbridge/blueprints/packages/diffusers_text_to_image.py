@@ -99,7 +99,7 @@ def chroma(c: Config) -> Part:
     )
 
 
-def _rounded(width: float) -> int:
+def _multiple_of_256(width: float) -> int:
     return (int(width) + 255) // 256 * 256
 
 
@@ -117,8 +117,8 @@ HIDREAM = (
     size("experts", "num_routed_experts", 4, "X", "experts", minimum=0),
     size("active", "num_activated_experts", 2, "k", "experts per token"),
     computed("routed", lambda c: c.experts > 0),
-    computed("mlp", lambda c: _rounded(2 * (4 * c.hidden) / 3)),
-    computed("shared_mlp", lambda c: _rounded(2 * (2 * c.hidden) / 3)),
+    computed("mlp", lambda c: _multiple_of_256(2 * (4 * c.hidden) / 3)),
+    computed("shared_mlp", lambda c: _multiple_of_256(2 * (2 * c.hidden) / 3)),
 )
 
 

@@ -69,7 +69,7 @@ FIELDS = (
 )
 
 
-def normed(name: str, inputs: int, outputs: int, kernel: int, groups: int, stream: Stream) -> Part:
+def conv_norm(name: str, inputs: int, outputs: int, kernel: int, groups: int, stream: Stream) -> Part:
     """Describe a convolution and its batch norm."""
     conv = conv2d("conv", inputs, outputs, kernel, groups=groups, bias=False, stream=stream)
     return part(name, conv, batch_norm("bn", outputs), kind="convolution")
@@ -101,11 +101,11 @@ def mobile_one(
     if c.folded and folds:
         branches: tuple[Node, ...] = (conv2d("reparam_conv", inputs, outputs, kernel, groups=groups, stream=places),)
     else:
-        convs = part("conv_kxk", normed("0", inputs, outputs, kernel, groups, places), kind="convolution")
+        convs = part("conv_kxk", conv_norm("0", inputs, outputs, kernel, groups, places), kind="convolution")
         branches = (
             *((batch_norm("identity", inputs),) if steps == 1 and inputs == outputs else ()),
             *((convs,) if convolves else ()),
-            *((normed("conv_scale", inputs, outputs, 1, groups, places),) if kernel > 1 and scale else ()),
+            *((conv_norm("conv_scale", inputs, outputs, 1, groups, places),) if kernel > 1 and scale else ()),
         )
     return part(name, *gate, *branches, kind="convolution", stream=places)
 
@@ -117,14 +117,14 @@ def large_kernel(c: Config, inputs: int, outputs: int, squeezed: bool, places: S
         branches: tuple[Part, ...] = (conv2d("reparam_conv", inputs, outputs, c.patch, groups=inputs, stream=places),)
     else:
         kernels = (("large_conv", c.patch), ("small_conv", 3))
-        branches = tuple(normed(name, inputs, outputs, kernel, inputs, places) for name, kernel in kernels)
+        branches = tuple(conv_norm(name, inputs, outputs, kernel, inputs, places) for name, kernel in kernels)
     return part("0", *branches, *gate, kind="convolution", stream=places)
 
 
 def feed_forward(width: int, ratio: float, places: Stream) -> Part:
     """Describe a convolution of each channel and an MLP of each place."""
     inner = int(width * ratio)
-    conv = normed("conv", width, width, 7, width, places)
+    conv = conv_norm("conv", width, width, 7, width, places)
     return part("mlp", conv, conv2d("fc1", width, inner, 1), conv2d("fc2", inner, width, 1), kind="feed_forward", stream=places)
 
 

@@ -31,7 +31,7 @@ FIELDS = (
 )
 
 
-def normed(name: str, inputs: Size, outputs: int, kernel: int, places: Stream, groups: int = 1) -> Part:
+def conv_norm(name: str, inputs: Size, outputs: int, kernel: int, places: Stream, groups: int = 1) -> Part:
     """Describe a convolution and its batch norm."""
     conv = conv2d("c", inputs, outputs, kernel, groups=groups, bias=False, stream=places)
     return part(name, conv, batch_norm("bn", outputs), kind="convolution")
@@ -39,16 +39,16 @@ def normed(name: str, inputs: Size, outputs: int, kernel: int, places: Stream, g
 
 def perceptron(name: str, width: int, ratio: int, places: Stream) -> Part:
     """Describe the MLP of each place."""
-    up, down = normed("conv1", width, width * ratio, 1, places), normed("conv2", width * ratio, width, 1, places)
+    up, down = conv_norm("conv1", width, width * ratio, 1, places), conv_norm("conv2", width * ratio, width, 1, places)
     return part(name, up, down, kind="feed_forward")
 
 
 def block(c: Config, width: int, gated: bool, places: Stream) -> tuple[Node, ...]:
     """Describe a block: a convolution of each channel beside one of a single place, a gate in every second block, and an MLP."""
-    small: tuple[Part, ...] = (normed("conv1", width, width, 1, places, width),)
+    small: tuple[Part, ...] = (conv_norm("conv1", width, width, 1, places, width),)
     if not c.normed_apart:
         small = (conv2d("conv1", width, width, 1, groups=width, stream=places), batch_norm("bn", width))
-    mixer = part("token_mixer", normed("conv", width, width, c.kernel, places, width), *small, kind="convolution")
+    mixer = part("token_mixer", conv_norm("conv", width, width, c.kernel, places, width), *small, kind="convolution")
     gate = (squeeze(width, max(8, int(width / 4 + 4) // 8 * 8)),) if gated else ()
     return mixer, *gate, perceptron("channel_mixer", width, c.ratio, places)
 
@@ -58,8 +58,8 @@ def downsample(c: Config, before: int, width: int, seen: Grid, grid: Grid) -> Pa
     return part(
         "downsample",
         part("pre_block", *block(c, before, False, area(seen)), kind="layer"),
-        normed("spatial_downsample", before, before, c.kernel, area(grid), before),
-        normed("channel_downsample", before, width, 1, area(grid)),
+        conv_norm("spatial_downsample", before, before, c.kernel, area(grid), before),
+        conv_norm("channel_downsample", before, width, 1, area(grid)),
         perceptron("ffn", width, c.ratio, area(grid)),
         kind="convolution",
     )
@@ -75,7 +75,7 @@ def repvit(c: Config) -> Part:
     first = c.widths[0]
     halved = conv_output(c.image, 3, 2, 1)
     grid = conv_output(halved, 3, 2, 1)
-    stem = normed("conv1", c.channels, first // 2, 3, area(halved)), normed("conv2", first // 2, first, 3, area(grid))
+    stem = conv_norm("conv1", c.channels, first // 2, 3, area(halved)), conv_norm("conv2", first // 2, first, 3, area(grid))
     found: list[tuple[Node, ...]] = []
     for index in layer_range(len(c.depths)):
         seen, width = grid, c.widths[index]
