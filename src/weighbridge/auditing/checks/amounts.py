@@ -169,12 +169,17 @@ _PLAIN_BYTES = ("byte", "bytes", "字节")
 
 def _is_rounded_bytes(token: Token, number: Fraction) -> bool:
     """Tell whether a figure is a number of bytes rounded to the digits shown: ``1 MB`` of 819,200."""
+    if significant_digits(token) > _FEW_DIGITS:
+        return False
     ranges = (
         (low, high)
         for low, high in (value_bounds(token, Fraction(scale)) for scale in UNITS[token.unit])
         if low + high <= 2 * number * ROUNDED_FAR
     )
-    return significant_digits(token) <= 2 and any(low < number < high for low, high in ranges)
+    return any(low < number < high for low, high in ranges)
+
+
+_FEW_DIGITS = 2
 
 
 def _claim(place: Figure, verdict: str, true: int | Fraction, reason: Reason) -> Claim:

@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.table_places import model_above
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
@@ -49,7 +50,7 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
         or _OTHERWISE.search(" ".join(heads))
     ):
         return
-    judged: list[tuple[Claim | None, Claim | None]] = []
+    judged: list[Claim | None] = []
     for row in table.rows:
         label = row.cells[0].text
         of_row = _counts(label), dtype_sizes(label)
@@ -59,14 +60,14 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
             counts, sizes = of_row[0] or _counts(head), of_row[1] or dtype_sizes(head)
             if counts and len(sizes) == 1 and (of_row[0] or of_row[1]) and (_counts(head) or dtype_sizes(head)):
                 judged += _cell(scene, cell, counts, sizes[0])
-    settled = [found or firm for found, firm in judged if found is not None or firm is not None]
-    right = sum(one is not None and one.verdict == "rounded" for one in settled)
+    settled = [one for one in judged if one is not None]
+    right = sum(one.verdict == "rounded" for one in settled)
     if right > AGREED_ROWS and right * 4 >= len(settled) * 3:
-        yield from (one for one in settled if one is not None)
+        yield from settled
 
 
-def _cell(scene: Scene, cell: Cell, counts: Sequence[Fraction], size: Fraction) -> Iterator[tuple[Claim | None, Claim | None]]:
-    """Yield the claim of a cell that holds bytes and nothing else: what it is if it is right, and what it is if it must be."""
+def _cell(scene: Scene, cell: Cell, counts: Sequence[Fraction], size: Fraction) -> Iterator[Claim | None]:
+    """Yield the claim of a cell that holds bytes and nothing else, as it is if it must be right."""
     figures = [t for t in tokens(cell.text, cell.line) if t.kind == "num"]
     if len(figures) != 1 or figures[0].unit not in BYTES or not figures[0].value:
         return
@@ -74,9 +75,10 @@ def _cell(scene: Scene, cell: Cell, counts: Sequence[Fraction], size: Fraction) 
     about = about._replace(far=COLUMN_FAR if size >= 1 else PACKED_FAR)
     facts = [{"count": int(count), "size": size} for count in counts]
     amounts = [Amount(count * size, mark("{count} parameters of {size} bytes"), fact) for count, fact in zip(counts, facts, strict=True)]
-    yield hold(about, amounts, firm=False, base=1000), hold(about, amounts, firm=True, base=1000)
+    yield hold(about, amounts, firm=True, base=1000)
 
 
+@once_for_each_text
 def _counts(text: str) -> list[Fraction]:
     """Return the parameters of the one model that a cell names, or calls by its count, as it has them and as it is called."""
     models = {m.names: m for m in find_mentions(text)}
@@ -109,8 +111,8 @@ def _column(scene: Scene, table: Table, place: int, count: Fraction) -> Iterator
         about, _ = words_about(scene, figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end))
         about = about._replace(far=COLUMN_FAR if size >= 1 else PACKED_FAR)
         amount = Amount(count * size, mark("{count} parameters of {size} bytes"), {"count": int(count), "size": size})
-        judged.append((hold(about, [amount], firm=False, base=1000), hold(about, [amount], firm=True, base=1000)))
-    right = sum(found is not None and found.verdict == "rounded" for found, _ in judged)
-    for found, firm in judged if right >= AGREED_ROWS and right * 2 > len(judged) else ():
-        if (claim := found or firm) is not None:
-            yield claim
+        judged.append(hold(about, [amount], firm=True, base=1000))
+    right = sum(found is not None and found.verdict == "rounded" for found in judged)
+    for found in judged if right >= AGREED_ROWS and right * 2 > len(judged) else ():
+        if found is not None:
+            yield found

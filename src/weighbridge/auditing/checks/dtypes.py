@@ -9,6 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark
@@ -46,6 +47,7 @@ _WIDEST = 16
 _BYTES = ("byte", "bytes", "字节")
 
 
+@once_for_each_text
 def dtype_sizes(text: str) -> list[Fraction]:
     """Return the bytes of every dtype that a text names.
 

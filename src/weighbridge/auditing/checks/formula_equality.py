@@ -48,16 +48,16 @@ def degree(monomial: Sequence[tuple[Atom, int]]) -> int:
 
 def value_at(formula: Polynomial, sizes: Mapping[str, int]) -> Fraction | None:
     """Return what a formula amounts to at some sizes, or None where a letter has none."""
-    total = Fraction(0)
+    total: Fraction | int = 0
     for monomial, coefficient in formula.terms.items():
-        term = Fraction(coefficient)
+        term: Fraction | int = coefficient
         for atom, power in monomial:
             size = sizes.get(LETTERS.get(atom.letter, atom.letter))
             if not size:
                 return None
-            term *= Fraction(size) ** power
+            term *= size**power if power >= 0 else Fraction(size) ** power  # whole numbers where they are whole
         total += term
-    return total
+    return Fraction(total)
 
 
 USUAL: dict[Atom, Polynomial] = {

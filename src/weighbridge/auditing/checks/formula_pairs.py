@@ -58,7 +58,8 @@ def formulas(
             parsed = parse(statement, index, len(statement))
             if parsed is not None:
                 whole = not parsed.dangling and not isinstance(parsed.term, Token) and not _is_cut(statement, index, parsed.end)
-                if whole and names(parsed.term) and all(n in SYMBOLS or n in meant for n in names(parsed.term)):
+                letters = names(parsed.term) if whole else set()
+                if letters and all(n in SYMBOLS or n in meant for n in letters):
                     signs = tuple([f"{token.kind}{token.text}{token.spaced}" for token in statement[index : parsed.end]])
                     if known is None or signs not in known:
                         expanded = polynomial(parsed.term, meant)

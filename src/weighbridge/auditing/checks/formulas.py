@@ -19,6 +19,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.polynomial_terms import write_difference
 from weighbridge.auditing.text.sections import sections
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial
@@ -73,7 +74,7 @@ def _equality_claim(scene: Scene, statement: Sequence[Token], left: Formula, rig
     first, last = statement[left.start], statement[right.end - 1]
     facts = {"value": str(right.expanded), "expected": str(left.expanded), "reason": reason}
     if verdict == "wrong":
-        facts["difference"] = str(right.expanded + Polynomial({(): -1}) * left.expanded)
+        facts["difference"] = write_difference(right.expanded, left.expanded)
     return claim(scene.lines, first, last, "symbolic", verdict, **facts)
 
 
@@ -212,7 +213,7 @@ def _check(
 ) -> Claim:
     facts: dict[str, object] = {"value": str(last.expanded), "expected": str(holding.formula), "reason": reason}
     if verdict == "wrong":
-        facts["difference"] = str(last.expanded + Polynomial({(): -1}) * holding.formula)
+        facts["difference"] = write_difference(last.expanded, holding.formula)
     return claim(scene.lines, statement[formula.start], statement[last.end - 1], "symbolic", verdict, **facts)
 
 

@@ -13,7 +13,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import parse
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.polynomial_terms import polynomial
+from weighbridge.auditing.text.polynomial_terms import polynomial, write_difference
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial
 
@@ -63,7 +63,7 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
             continue  # what of ``18rh / 12h^2`` stands below the stroke?
         facts: dict[str, object] = {"value": str(theirs), "expected": str(ours)}
         if ours != theirs:
-            facts |= {"reason": because(mark("it is {right}"), right=str(ours)), "difference": str(theirs + Polynomial({(): -1}) * ours)}
+            facts |= {"reason": because(mark("it is {right}"), right=str(ours)), "difference": write_difference(theirs, ours)}
         left, right = (_without_spaces(text, index, *span) for span in ((first, end), (begin, last)))
         yield claim(scene.lines, left, right, "symbolic", "exact" if ours == theirs else "wrong", **facts)
 

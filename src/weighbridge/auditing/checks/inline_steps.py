@@ -59,15 +59,18 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check every count of a line that is said to be so many layers of the one before it, or the sum of those before it."""
     for statement in scene.numbered:
         found = list(_figures(scene, statement))
-        for place, figure in enumerate(found):
+        for place, figure in enumerate(found[1:], 1):
             yield from _product(scene, figure, found[:place])
             yield from _sum(scene, figure, found[:place])
 
 
 def _figures(scene: Scene, statement: Sequence[Token]) -> Iterator[_Figure]:
     """Yield the counts of a statement: results of its equations, and the numbers that stand in none."""
+    counts = [(i, t) for i, t in scene.figures_of(statement) if _is_count(t)]
+    if len(counts) < _TWICE:
+        return
     inside = {i for chain in scene.chains_of(statement) for i in range(chain.start, chain.sides[-1].start) if len(chain.sides) > 1}
-    kept = [t for i, t in enumerate(statement) if i not in inside and _is_count(t) and not _is_factor(statement, i)]
+    kept = [t for i, t in counts if i not in inside and not _is_factor(statement, i)]
     text = scene.lines[statement[0].line].text if len(kept) > 1 else ""
     if not text or len(text) > _LONGEST or "|" in text or any(t.line != kept[0].line for t in kept):
         return
@@ -126,7 +129,7 @@ def _is_total(figure: _Figure) -> bool:
 
 def _sum(scene: Scene, figure: _Figure, above: Sequence[_Figure]) -> Iterator[Claim]:
     """Hold a total against the counts that stand before it in its sentence."""
-    if not _is_total(figure) or _ELSE.search(figure.before):
+    if len(above) < _TWICE or not _is_total(figure) or _ELSE.search(figure.before):
         return
     parts: list[_Figure] = []
     behind = figure.before

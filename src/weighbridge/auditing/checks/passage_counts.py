@@ -53,11 +53,12 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     judged = {(claim.line, claim.start): claim.verdict for claim in claims}
     told: dict[str, list[_Told]] = defaultdict(list)
     for statement in scene.numbered:
+        figures = [t for i, t in scene.figures_of(statement) if t.unit and is_count(t) and not is_operand(statement, i)]
+        if not figures:
+            continue
         sides = {t.start for chain in scene.chains_of(statement) if len(chain.sides) > 1 for t in chain.tokens[chain.start : chain.end]}
-        for index, token in scene.figures_of(statement):
-            if token.kind != "num" or is_operand(statement, index):
-                continue
-            if token.unit and token.line not in tabled and token.start not in sides and is_count(token):
+        for token in figures:
+            if token.line not in tabled and token.start not in sides:
                 verdict = judged.get((scene.lines[token.line].number, scene.lines[token.line].at[token.start]))
                 found = _read_count(scene, token, verdict) if verdict in (None, "unsettled", *_RIGHT) else None
                 if found is not None:

@@ -54,7 +54,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
     printed_modules = modules.places(scene)
     for statement in scene.numbered:
         for index, token in scene.figures_of(statement):
-            if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK or token.line in printed_modules:
+            if token.kind != "num" or token.unit == "%" or token.unit in _OF_NO_COUNT or token.line in printed_modules:
                 continue
             if (likeliest_value(token) or 0) < SMALLEST_RESTATED:
                 continue
@@ -65,7 +65,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
             context = scene.context(token.line, token.start)
             factor = any(other.text == "*" for other in statement[max(0, index - 1) : index + 2])  # ``4096 × 14336``, and no norm's 4,096
             found = computed.find(token)
-            if found is None and (factor or context is None or not _counts_something(line.text, token)):
+            if found is None and (factor or context is None or (not context and "" not in held) or not _counts_something(line.text, token)):
                 continue
             if found is None and context in held:
                 found = parts(context).find(token)
@@ -79,6 +79,7 @@ def _counts_something(text: str, token: Token) -> bool:
     return speaks_of_parameters(near) or bool(find_components(near.lower()))
 
 
+_OF_NO_COUNT = BYTES | WORK
 _NEAR = 60
 """Characters about a number in which it must be said that it counts parameters, or a component."""
 

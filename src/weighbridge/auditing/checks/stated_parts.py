@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
+from itertools import repeat
 
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.offers import is_plain_label
@@ -56,11 +57,16 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Cl
             if not _is_count(token) or "|" in scene.lines[token.line].text or _is_operand(statement, index):
                 continue
             line = scene.lines[token.line]
-            near = range(line.number - BESIDE_PARTS, line.number + BESIDE_PARTS + 1)
-            if sum(right[n] for n in near) < AGREED_PARTS or not wrong.isdisjoint(near):
+            if not _is_beside_right_ones(right, wrong, line.number):
                 continue
             if not spans.holds(line.number, line.at[token.start], line.at[token.end - 1] + 1):
                 yield from _judge(scene, held, token)
+
+
+def _is_beside_right_ones(right: Mapping[int, int], wrong: Set[int], line: int) -> bool:
+    """Tell whether enough right claims, and no wrong one, stand near a line."""
+    near = range(line - BESIDE_PARTS, line + BESIDE_PARTS + 1)
+    return sum(map(right.get, near, repeat(0))) >= AGREED_PARTS and wrong.isdisjoint(near)
 
 
 def _is_count(token: Token) -> bool:
@@ -77,7 +83,7 @@ def _is_operand(statement: Sequence[Token], index: int) -> bool:
 def _judge(scene: Scene, held: Mapping[str, ReferenceCounts], token: Token) -> Iterator[Claim]:
     context = scene.context(token.line, token.start)
     own, model = held.get(context) if context is not None else None, scene.model_at(token.line, token.start)
-    name = _component(scene, token)
+    name = _component(scene, token) if own is not None and model is not None else None
     if own is None or model is None or name is None or not own.components.get(name) or not _is_sure(scene, token, context or ""):
         return
     slipped = next((choice for choice in own.components[name] if _is_slip_of(token, choice.number)), None)

@@ -112,11 +112,11 @@ def families_of(scene: Scene, table: Table) -> list[str]:
     first = min(table.lines)
     inside = [(m, line) for line in sorted({cell.line for row in table.head for cell in row.cells}) for m in scene.mentions.get(line, ())]
     above = [(m, line) for line in range(first - 1, max(-1, first - 1 - FAMILY_ABOVE), -1) for m in scene.mentions.get(line, ())]
-    anywhere = [(m, line) for line, found in scene.mentions.items() for m in found]
     for group in (inside, above):
         for mention, line in group:
             if mention.kind in (FAMILY, MODEL):
                 return [family_of(scene.lines[line].text[mention.column : mention.end])]
+    anywhere = ((m, line) for line, found in scene.mentions.items() for m in found)
     every = {family_of(scene.lines[line].text[m.column : m.end]) for m, line in anywhere if m.kind in (FAMILY, MODEL)}
     return list(every) if len(every) == 1 else []
 

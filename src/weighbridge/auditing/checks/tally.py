@@ -92,15 +92,16 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool], cells: _
     sized = sized if scene.mentions or scene.main is not None else {}
     grids = {line for table in scene.tables if is_grid(table) for line in table.lines} | rows_of(scene)
     for statement in scene.numbered:
+        unjudged = [(index, token) for index, token in scene.figures_of(statement) if token.value is not None and not is_judged(token)]
+        if not unjudged:
+            continue
         results = {
             chain.tokens[side.end - 1].start: side
             for chain in scene.chains_of(statement)
             for side in chain.sides[1:]
             if isinstance(side.term, Token) and not _is_definition(chain)
         }
-        for index, token in scene.figures_of(statement):
-            if token.kind != "num" or token.value is None or is_judged(token):
-                continue
+        for index, token in unjudged:
             if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
                 continue
             if token.line in grids:
@@ -109,12 +110,16 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool], cells: _
                 found = _in_table(scene, token, *tabled[token.line], cells)
             elif (token.line, token.start) in sized:
                 found = ("configuration", _why_not(scene, sized[token.line, token.start]))
-            elif token.start in results and statement[index].line == token.line and token.value >= 24:
+            elif token.start in results and token.value is not None and token.value >= _LEAST_RESULT:
                 found = ("arithmetic", because(mark("the equation could not be read whole")))
             else:
                 found = _in_prose(scene, statement, index)
             if found is not None:
                 yield token, *found
+
+
+_LEAST_RESULT = 24
+"""A smaller result of an equation is no count of anything."""
 
 
 def _why_not(scene: Scene, size: StatedSize) -> Reason:

@@ -82,12 +82,13 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         tabled: The lines of tables whose rows or columns are models.
     """
     for statement in scene.numbered:
+        counts = [(i, t) for i, t in scene.figures_of(statement) if is_count(t) and t.line not in tabled and not is_operand(statement, i)]
+        if not counts:
+            continue
         equations = [chain for chain in scene.chains_of(statement) if len(chain.sides) > 1]
         sides = {t.start for chain in equations for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
-        for index, token in scene.figures_of(statement):
-            if token.kind != "num" or token.line in tabled or token.start in sides:
-                continue
-            if is_count(token) and not is_operand(statement, index):
+        for _, token in counts:
+            if token.start not in sides:
                 yield from _judge(scene, token)
 
 
@@ -124,7 +125,7 @@ def is_operand(statement: Sequence[Token], index: int) -> bool:
 def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     text = scene.lines[token.line].text
     named = scene.mentions.get(token.line, ())
-    if any(m.column <= token.start < m.end for m in named) or is_setting_or_bytes(scene, token):
+    if any(m.column <= token.start < m.end for m in named):
         return
     first = max(0, token.start - SENTENCE)
     start = max((m.end() for m in _SENTENCE.finditer(text, first, token.start) if not _is_inside(text, m.start())), default=first)
@@ -139,7 +140,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     counted = counted or (beside_name and _SAID_BY_VERB.search(text[: token.start]) is not None and _PARAMETERS.search(text) is not None)
     labelled = bool(token.unit) and _SUMMED.search(before) is not None
     apposed = (bracketed and token.unit) or (beside_name and not _OF_DATA.search(after[:24])) or _ends_sizes(text, token)
-    if not counted and not labelled and not apposed:
+    if (not counted and not labelled and not apposed) or is_setting_or_bytes(scene, token):
         return
     subject = subject_of(scene, token, start, stop)
     if subject is None or not subject.models:

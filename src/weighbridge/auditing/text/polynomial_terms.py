@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from weighbridge.auditing.text.expressions import Negative, Term
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import SYMBOLS
 from weighbridge.core.formula import Symbol
@@ -34,6 +35,12 @@ def polynomial(term: Term, meant: Mapping[str, str]) -> Polynomial | None:
         return None if inner is None else _constant(Fraction(-1)) * inner
     left, right = polynomial(term.left, meant), polynomial(term.right, meant)
     return None if left is None or right is None else _combine(term.operation, left, right)
+
+
+@once_for_each_text
+def write_difference(said: Polynomial, right: Polynomial) -> str:
+    """Write by how much a formula is more than the right one: a text makes the same mistake again."""
+    return str(said - right)
 
 
 def _combine(operation: str, left: Polynomial, right: Polynomial) -> Polynomial | None:
