@@ -15,7 +15,10 @@ from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
+
+    Checks = tuple[tuple[str, tuple[tuple[str, Collection[str]], ...], tuple[str, ...]], ...]
 
 PATH = __file__.removesuffix(".py") + ".txt"
 ACTIVATIONS = frozenset(
@@ -41,15 +44,12 @@ def refuse_functions(model_type: str, class_name: str, sizes: Config, raw: Mappi
     weighbridge.core.errors.ConfigError: hidden_act: 'swiglu' is no activation that transformers 5.23.0 knows
     """
     line = find_line(PATH, f"{model_type}: ")
-    for part in line.split("; ") if line else ():
-        names, _, numbers = part.partition("|")
-        listed = names.split()
-        if listed and listed[0][:1].isupper() and listed.pop(0) != class_name:
+    for named, names, numbers in _checks(line) if line else ():
+        if named and named != class_name:
             continue
-        for key in listed:
-            key, equals, known = key.partition("=")
-            _refuse_name(raw, path, key, known.split(",") if equals else ACTIVATIONS)
-        for key in numbers.split():
+        for key, known in names:
+            _refuse_name(raw, path, key, known)
+        for key in numbers:
             _refuse_number(raw, path, key)
     if not path:
         for inner in vars(sizes).values():
@@ -62,6 +62,34 @@ def refuse_functions(model_type: str, class_name: str, sizes: Config, raw: Mappi
                 stated = _value(raw, key)
                 if isinstance(stated, Mapping):
                     refuse_functions(inner.model_type, "", inner, stated, f"{key}.")
+
+
+def _checks(line: str) -> Checks:
+    """Read what a line asks: of which class alone, which keys name one of which functions, and which are probabilities.
+
+    >>> _checks("BertModel act=gelu,relu|dropout")
+    (('BertModel', (('act', ('gelu', 'relu')),), ('dropout',)),)
+    """
+    if line in _READ:
+        return _READ[line]
+    checks = []
+    for part in line.split("; "):
+        names, _, numbers = part.partition("|")
+        listed = names.split()
+        named = listed.pop(0) if listed and listed[0][:1].isupper() else ""
+        split = (key.partition("=") for key in listed)
+        checks.append(
+            (
+                named,
+                tuple((key, tuple(known.split(",")) if equals else ACTIVATIONS) for key, equals, known in split),
+                tuple(numbers.split()),
+            )
+        )
+    _READ[line] = tuple(checks)
+    return _READ[line]
+
+
+_READ: dict[str, Checks] = {}
 
 
 def _refuse_name(raw: Mapping[str, Any], path: str, key: str, known: Any) -> None:
@@ -84,8 +112,8 @@ def _value(raw: Mapping[str, Any], path: str) -> Any:
     >>> _value({"text_config": {"hidden_act": "gelu"}}, "text_config.hidden_act"), _value({}, "text_config.hidden_act")
     ('gelu', None)
     """
+    if "." not in path:
+        return raw.get(path)
     head, _, rest = path.partition(".")
     value = raw.get(head)
-    if not rest:
-        return value
     return _value(value, rest) if isinstance(value, Mapping) else None

@@ -194,22 +194,25 @@ def _tree(known: Family, class_name: str, sizes: Config) -> Part:
 
 def _check_sizes(part: Part, class_name: str) -> None:
     """Refuse a tensor of less than nothing or of half an element: what follows from a value that is no size itself, such as a frame rate of -1."""
-    for child in part.children:
-        if isinstance(child, Tensor):
-            for size in child.shape:
-                if (type(size) is int and size < 0) or type(size) in (float, list, str):
+    for child in part[1]:  # part.children, by index as accounts/parameters.py reads them
+        if type(child) is Tensor:
+            for size in child[1]:  # child.shape
+                if size < 0 if type(size) is int else type(size) in NO_SIZES:
                     raise ConfigError(
                         Text(
                             "no {name} can be built from these values: {error}", name=class_name, error=f"{child.name} {list(child.shape)}"
                         )
                     )
-        elif isinstance(child, Part):
-            repeat = child.repeat
-            if (type(repeat) is int and repeat < 0) or type(repeat) in (float, list, str):
+        elif type(child) is Part:
+            repeat = child[3]  # child.repeat
+            if repeat is not None and (repeat < 0 if type(repeat) is int else type(repeat) in NO_SIZES):
                 raise ConfigError(
                     Text("no {name} can be built from these values: {error}", name=class_name, error=f"{repeat} × {child.name}")
                 )
             _check_sizes(child, class_name)
+
+
+NO_SIZES = (float, list, str)
 
 
 def _family(model_type: str, raw: Mapping[str, Any]) -> Family:

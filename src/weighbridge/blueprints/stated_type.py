@@ -50,7 +50,10 @@ def refuse_deep(value: Any, depth: int = 0) -> None:
     if depth > DEEPEST:
         raise ConfigError(Text("the config is nested deeper than {deepest} levels", deepest=DEEPEST))
     for inner in value.values() if isinstance(value, Mapping) else value:
-        if type(inner) is dict or type(inner) is list or isinstance(inner, Mapping):
+        kind = type(inner)
+        if kind is int or kind is str or kind is float or kind is bool:
+            continue  # what most are, told at once
+        if kind is dict or kind is list or isinstance(inner, Mapping):
             refuse_deep(inner, depth + 1)
 
 
