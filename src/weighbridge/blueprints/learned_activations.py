@@ -116,9 +116,11 @@ _PLACES: dict[tuple[str, str], list[Place]] = {}
 def places() -> dict[tuple[str, str], list[Place]]:
     """Return the places of each type's activations, by type and the path of the key."""
     if not _PLACES:
+        found: dict[tuple[str, str], list[Place]] = {}
         for key, path, before, types in read():
             for model_type in types.split():
-                _PLACES.setdefault((model_type, key), []).append(Place(path, before))
+                found.setdefault((model_type, key), []).append(Place(path, before))
+        _PLACES.update(found)  # at once: another thread must not find a part of it
     return _PLACES
 
 

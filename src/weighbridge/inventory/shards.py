@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -26,7 +27,10 @@ from weighbridge.inventory.items import Item, identity
 from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory, with_claim
 from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failure_row
 from weighbridge.inventory.years import year_at
+from weighbridge.readers.formats import import_readers
 from weighbridge.readers.hub import place
+from weighbridge.readers.objects import import_client, is_object
+from weighbridge.readers.remote import TransientError
 
 FILES = {"config": 16_384, "source": 64}
 """Items of one shard, by kind: configs are quickest together, and what is far away is slow. A stretch of a table is a shard of its own."""
@@ -169,28 +173,49 @@ def _rows(shard: Shard) -> Iterator[Row]:
 def _from_afar_together(found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
     """Count remote items several at a time, since most of the time is spent waiting for a server.
 
-    What fails while others of the shard do not is asked for once more at the end, so that a store's hiccup costs no row.
+    What a busy moment of the server, the network or this process may have cost is asked for once more at the end, alone, until *seconds* have gone.
     A thread cannot be stopped; what takes too long gets its row, and its thread is left to the time limits of the client.
     """
-    pool = ThreadPoolExecutor(AT_ONCE)
+    _import_ahead(found)
+    answers = list(_answers(found, AT_ONCE, seconds))
+    ends = time.monotonic() + seconds
+    for at, answer in enumerate(answers):
+        if isinstance(answer, Exception) and _may_pass(answer) and time.monotonic() < ends:
+            answers[at] = next(_answers(found[at : at + 1], 1, seconds))
+    for item, answer in zip(found, answers, strict=True):
+        yield _failure(item.path, answer, seconds) if isinstance(answer, Exception) else answer
+
+
+def _import_ahead(found: tuple[Item, ...]) -> None:
+    """Import what threads would import all at once, when one may be given a module that another has not finished."""
+    import_readers()
+    if any(is_object(item.path) for item in found):
+        with suppress(ImportError):  # told of each item
+            import_client()
+
+
+def _answers(found: tuple[Item, ...], at_once: int, seconds: float) -> Iterator[Row | Exception]:
+    """Yield the row of each item, in order, or what went wrong, while threads ask for the next ones."""
+    pool = ThreadPoolExecutor(at_once)
+    waiting = [pool.submit(_from_afar, item.path) for item in found]
     try:
-        rows = list(_answers(pool, found, seconds))
-        failed = [number for number, row in enumerate(rows) if row["status"] == "error" and row["error"] != _too_slow(seconds)]
-        if len(failed) < len(rows):
-            for number, row in zip(failed, _answers(pool, tuple(found[number] for number in failed), seconds), strict=True):
-                rows[number] = row
+        for future in waiting:
+            try:
+                yield _result(future, seconds)
+            except Exception as error:
+                yield error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    yield from rows
 
 
-def _answers(pool: ThreadPoolExecutor, found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
-    """Yield the row of each item, in order, while the pool's threads ask for the next ones."""
-    waiting = [(item, pool.submit(_from_afar, item.path)) for item in found]
-    for item, future in waiting:
-        with _guard(item.path, 0) as outcome:
-            outcome.append(_result(future, seconds))
-        yield from outcome
+def _may_pass(error: Exception) -> bool:
+    """Say whether an error may be one of the moment: of the server, the network or this process, and not of what was read.
+
+    >>> _may_pass(ReadError("the header is damaged")), _may_pass(TransientError("no answer")), _may_pass(OSError(5, "no answer"))
+    (False, True, True)
+    """
+    causes = (error, error.__context__)  # a folder that cannot be listed tells of the server's answer
+    return any(isinstance(cause, TransientError) for cause in causes) or not isinstance(error, WeighbridgeError)
 
 
 def _result(future: Future[Row], seconds: float) -> Row:
@@ -199,12 +224,8 @@ def _result(future: Future[Row], seconds: float) -> Row:
         wait([future], 0.05)
     wait([future], seconds)
     if not future.done():
-        raise ReadError(_too_slow(seconds))
+        raise ReadError(Text("took more than {seconds:g} seconds", seconds=seconds))
     return future.result()
-
-
-def _too_slow(seconds: float) -> Text:
-    return Text("took more than {seconds:g} seconds", seconds=seconds)
 
 
 def _of_configs(configs: list[NamedConfig], seconds: float) -> list[Row]:

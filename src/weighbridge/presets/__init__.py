@@ -89,10 +89,11 @@ def preset_like(name: str) -> Preset | None:
     """
     if not _FOLDED:
         known = list(presets())
-        _FOLDED.update({fold_name(typed): found for found in known for typed in typed_names(found)})
+        folded = {fold_name(typed): found for found in known for typed in typed_names(found)}
         for found in known:
             for short in short_names(found):
-                _FOLDED.setdefault(fold_name(short), found)
+                folded.setdefault(fold_name(short), found)
+        _FOLDED.update(folded)  # at once: another thread must not find a part of it
     if whole := _FOLDED.get(fold_name(name)):
         return whole
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's

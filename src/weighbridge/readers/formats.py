@@ -99,12 +99,17 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     return mark_buffers_beside(refuse_immense(_reader_of(head, name).read(file)))
 
 
+def import_readers() -> list[Reader]:
+    """Import the modules of all formats, in the order in which they are asked."""
+    return [cast(Reader, import_module(f"weighbridge.readers.{entry.module}")) for entry in FORMATS]
+
+
 def _reader_of(head: bytes, name: str) -> Reader:
     """Return the module that reads a file with these first bytes and this name."""
     sure = next((entry for entry in FORMATS if entry.by_ending and name.endswith(entry.endings)), None)
     if sure is not None:
         return cast(Reader, import_module(f"weighbridge.readers.{sure.module}"))
-    known = [cast(Reader, import_module(f"weighbridge.readers.{entry.module}")) for entry in FORMATS]
+    known = import_readers()
     for reader in known:
         if reader.sniff(head):
             return reader

@@ -22,7 +22,7 @@ from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.core.messages import Text
 from weighbridge.readers.connections import redirected_host
 from weighbridge.readers.profiles import Profile, profile
-from weighbridge.readers.remote import FILE, TRIES, Access, RemotePath, refusal
+from weighbridge.readers.remote import FILE, TRIES, Access, RemotePath, TransientError, refusal
 
 Answer = TypeVar("Answer")
 ADDRESS = re.compile(r"(?P<scheme>s3|gs|az)://(?P<bucket>[\w.-]+)(/(?P<key>.*))?", re.S)
@@ -243,7 +243,7 @@ class Bucket(NamedTuple):
         if code is not None:
             return refusal(url, code, Access())
         first = (str(error).splitlines() or ["no answer"])[0]
-        return ReadError(Text("cannot be reached: {rpartition:.300}", rpartition=first.rpartition(" - ")[2]), path=url)
+        return TransientError(Text("cannot be reached: {rpartition:.300}", rpartition=first.rpartition(" - ")[2]), path=url)
 
 
 def _signed_address(store: Any, key: str) -> str:
@@ -298,10 +298,19 @@ def _endpoint(service: Service, own: Profile) -> str:
     return f"http://{endpoint}" if endpoint and "://" not in endpoint else endpoint
 
 
+def import_client() -> Any:
+    """Import obstore's stores.
+
+    Raises:
+        ImportError: It is not installed.
+    """
+    return import_module("obstore.store")
+
+
 def _stores(source: str, service: Service, bucket: str, own: Profile) -> tuple[Any, ...]:
     """Return the ways to reach a bucket: signed, or open first and then by the machine's own identity."""
     try:
-        kind = getattr(import_module("obstore.store"), service.store)
+        kind = getattr(import_client(), service.store)
     except ImportError:
         raise SourceError(
             Text("{source}: object stores need obstore: pip install weighbridge[stores]", source=source), source=source

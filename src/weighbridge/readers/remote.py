@@ -46,6 +46,10 @@ FILE = re.compile(r".*\.(json|safetensors|bin|pt|pth|ckpt|gguf|ggml|onnx|h5|kera
 """Names of files that servers hold beside models, so that an id is told from a path."""
 
 
+class TransientError(ReadError):
+    """A server that does not answer, or says that it cannot now: the same request may succeed later."""
+
+
 class Access(NamedTuple):
     """How to reach a server.
 
@@ -120,7 +124,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
     ends = time.monotonic() + access.seconds + (end - begin) / LOWEST_RATE
     for attempt in range(TRIES):
         if time.monotonic() >= ends:
-            raise ReadError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
+            raise TransientError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
         try:
             piece = _request_span(url, (begin + len(data), end), access, version, ends)
         except HTTPError as error:
@@ -133,7 +137,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
             raise ReadError("it redirects to an invalid address, or its answer is not HTTP", path=url) from None
         except (URLError, HTTPException, OSError) as error:
             if attempt == TRIES - 1 and time.monotonic() < ends:
-                raise ReadError(Text("cannot be reached: {reason}", reason=_reason(error)), path=url) from None
+                raise TransientError(Text("cannot be reached: {reason}", reason=_reason(error)), path=url) from None
             access.wait(_pause(attempt, None))
             continue
         except (ValueError, RecursionError) as error:
@@ -145,8 +149,8 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
             return data, piece.total
         access.wait(_pause(attempt, None))
     if time.monotonic() >= ends:
-        raise ReadError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
-    raise ReadError(Text("the connection dropped {tries} times", tries=TRIES), path=url)
+        raise TransientError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
+    raise TransientError(Text("the connection dropped {tries} times", tries=TRIES), path=url)
 
 
 def _reason(error: Exception) -> object:
@@ -216,7 +220,7 @@ def refusal(url: str, code: int, access: Access) -> ReadError:
     reason = {404: "not there (HTTP 404)", 429: "too many requests (HTTP 429); try again later"}.get(
         code, f"the server answers HTTP {code}"
     )
-    return ReadError(reason, path=url)
+    return (TransientError if code in AGAIN else ReadError)(reason, path=url)
 
 
 class RangedFile(io.RawIOBase):

@@ -17,9 +17,10 @@ from tests.unit.bert import CONFIG
 from tests.unit.readers.test_objects import Store, quiet, watch
 from tests.unit.safetensors_file import whole
 from weighbridge.inventory import shards
-from weighbridge.inventory.items import items
+from weighbridge.inventory.items import Item, items
 from weighbridge.inventory.run import census
 from weighbridge.inventory.shards import weigh_shard
+from weighbridge.readers.remote import TransientError
 
 pytest.importorskip("obstore")
 serving = pytest.importorskip("werkzeug.serving")
@@ -88,7 +89,10 @@ def test_a_store_that_answers_503_for_a_while_loses_no_row(answers: list[int], s
     assert len(rows) == 8
 
 
-@pytest.mark.parametrize("error", [OSError(104, "Connection reset by peer"), AttributeError("partially initialized module")])
+HICCUPS = [OSError(104, "Connection reset by peer"), AttributeError("partially initialized module"), TransientError("cannot be reached")]
+
+
+@pytest.mark.parametrize("error", HICCUPS)
 def test_one_that_fails_once_is_asked_for_again(error: Exception, s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, failing = shards._from_afar, ["s3://models/files/3.safetensors", "s3://models/files/6.safetensors"]
 
@@ -118,6 +122,20 @@ def test_one_that_stays_away_is_a_row_that_says_so(s3: Store, tmp_path: Path, mo
     assert len(rows) == 8
     assert [path for path, row in rows.items() if row["status"] == "error"] == ["files/3.safetensors"]
     assert sum(row["status"] == "ok" for row in rows.values()) == 7
+
+
+def test_a_store_that_is_gone_is_not_asked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def far(source: str) -> Any:
+        asked.append(source)
+        time.sleep(0.3)
+        raise TransientError("cannot be reached")
+
+    monkeypatch.setattr(shards, "_from_afar", far)
+    found = tuple(Item("source", f"s3://models/{number}.safetensors") for number in range(20))
+    assert {row["status"] for row in shards._from_afar_together(found, 1)} == {"error"}
+    assert 20 < len(asked) <= 25
 
 
 def test_a_store_that_stalls_holds_up_its_own_row_alone(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,8 @@ class Store:
 
 
 def watch(store: Store, application: Any) -> Any:
-    """Count what an application sends, and answer in its place where the test says so."""
+    """Count what an application sends, and answer in its place where the test says so; it is asked one thing at a time."""
+    turn = threading.Lock()
 
     def answer(environ: dict[str, Any], start: Any) -> Any:
         store.seen.append((environ["PATH_INFO"], environ.get("HTTP_RANGE")))
@@ -58,7 +59,8 @@ def watch(store: Store, application: Any) -> Any:
         if store.answers and environ["REQUEST_METHOD"] == "GET":
             start(f"{store.answers.pop(0)} refused", [("Content-Length", "0")])
             return [b""]
-        body = b"".join(application(environ, start))
+        with turn:
+            body = b"".join(application(environ, start))
         if store.drops and len(body) > 1:
             store.drops -= 1
             body = body[: len(body) // 2]
