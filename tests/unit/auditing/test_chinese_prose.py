@@ -32,6 +32,18 @@ RIGHT = [
     "LLaMA 用 1.4 万亿 token 训练，LLaMA-65B 有 652 亿参数。",
     "与 GPT-3 相比，参数量为 2800 亿的 Gopher 更大。",
     "GPT-3 的 1750 亿参数需要 350GB 显存（fp16），比 GPT-2 的 15 亿大一百多倍。",
+    "GPT-2 的词表大小为 50304（为了对齐），比原来的略大；LLaMA 的上下文长度可以扩展到 8192。",
+    # several models in one sentence, each with its own
+    "这样可以堆叠数十层（如 BERT-Base 有 12 层，BERT-Large 有 24 层，GPT-3 有 96 层），而不会难以优化。",
+    "BERT-large 有 24 层、16 个头和 1024 维（而原始 Transformer 有 6 层、8 个头和 512 维）。",
+    "如 BERT-base 有 10 层，就会更快；如果 BERT-base 有 10 层，则参数更少。",
+    # a number said again; a share of two counts
+    "参数量为 21128 × 768 = 16226304，约为 16M。",
+    "DeepSeek-V3 总参数 671B，其中激活 37B，占总参数的 5.5%。",
+    "总参数 671B，量化后减少 37B，约占总参数的 12%。",
+    # rows of a family: its count and its sizes say which member is meant
+    "| 模型 | 参数量 | 层数 | 隐藏维度 |\n|---|---|---|---|\n| LLaMA | 8B | 32 | 4096 |\n| LLaMA-2 | 7B | 32 | 4096 |",
+    "Qwen3-30B-A3B：参数数量：总计 305 亿，其中已激活 33 亿 参数数量（非嵌入）：29.9B 层数：48",
 ]
 WRONG = [
     ("BERT-base包含14层的Transformer编码器,每层有768个隐藏单元和12个自注意力头。", "14"),
@@ -44,6 +56,17 @@ WRONG = [
     ("GPT-2使用8个头（heads），每个头独立计算注意力权重。", "8"),
     ("2020年，GPT-3，它具有12298维的词向量，96层。", "12298"),
     ("OpenAI发布了GPT-2，其最大版本拥有1600维的词向量，58层，总共有15亿个参数。", "58"),
+    ("GPT-2 使用 BPE 分词（约 58,257 词表）。", "58,257"),
+    ("T5 的词表大小为 32138，最大长度 512。", "32138"),
+    ("这样可以堆叠数十层（如 BERT-Base 有 12 层，BERT-Large 有 27 层，GPT-3 有 96 层），而不会难以优化。", "27"),
+    ("對 Llama 3 8B 來說，d_model=2096，d_ff=14336，一共 32 層。", "2096"),
+    ("在 BERT-base 中，隐藏层维度为 786。", "786"),
+    ("参数量为 21128 × 768 = 16226304，约为 18M。", "18M"),
+    ("DeepSeek-V3 总参数 671B，其中激活 37B，占总参数的 9.5%。", "9.5%"),
+    ("DeepSeek-V3 共 671B 参数，其中激活 21B。", "21B"),
+    ("| 模型 | 参数量 | 层数 | 隐藏维度 |\n|---|---|---|---|\n| LLaMA-2 | 7B | 37 | 4096 |", "37"),
+    ("| 模型 | 参数量 | 层数 | 隐藏维度 |\n|---|---|---|---|\n| LLaMA-2 | 33B | 40 | 5120 |", "33B"),
+    ("Qwen3-30B-A3B：参数数量：总计 305 亿，其中已激活 53 亿 参数数量（非嵌入）：29.9B 层数：48", "53 亿"),
 ]
 PRINTED = """Qwen2ForCausalLM( (model): Qwen2Model( (embed_tokens): Embedding(152064, 3584) (layers): ModuleList( (0-27): 28 x Qwen2DecoderLayer( \
 (self_attn): Qwen2SdpaAttention( (q_proj): Linear(in_features=3584, out_features=3584, bias=True) (k_proj): Linear(in_features=3584, out_features=512, bias=True) \

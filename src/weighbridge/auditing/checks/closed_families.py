@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import OTHERWISE
-from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
+from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
@@ -54,7 +56,7 @@ _BEFORE = pattern(
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
-    """Hold what a clause says of a complete family against all of its members.
+    """Hold what a clause says of a family against all of its members.
 
     Args:
         tabled: The lines of tables whose rows or columns are models.
@@ -63,18 +65,23 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         return
     for line, mentions in scene.mentions.items():
         for place, mention in enumerate(mentions) if line not in tabled else ():
-            if mention.kind == FAMILY and _COMPLETE & set(mention.names):
-                stop = mentions[place + 1].column if place + 1 < len(mentions) else len(scene.lines[line].text)
-                yield from _family(scene, line, mention, stop)
+            stop = mentions[place + 1].column if place + 1 < len(mentions) else len(scene.lines[line].text)
+            if mention.kind == FAMILY:
+                yield from _family(scene, line, mention, stop, complete=bool(_COMPLETE & set(mention.names)))
 
 
-def _family(scene: Scene, line: int, mention: Mention, stop: int) -> Iterator[Claim]:
-    """Check what stands behind a family's name, up to the next name."""
+def _family(scene: Scene, line: int, mention: Mention, stop: int, *, complete: bool) -> Iterator[Claim]:
+    """Check what stands behind a family's name, up to the next name; of one that is not complete, the sizes that all its members share."""
     text = scene.lines[line].text
     subject = of_mention(scene, mention, firm=False)
     if subject is None or _ANOTHER.match(text, mention.end) or _BEFORE.search(text, 0, mention.column) or is_of_their_own(scene, line):
         return
     sizes = [size for size in find_described_sizes(text) if mention.end <= size.first < stop]
+    for size in sizes:
+        if size.word in _SHARED:
+            yield from _shared_size(scene, Token("num", "", line, size.start, size.end), size, mention, subject.models)
+    if not complete:
+        return
     yield from _sizes(scene, line, mention, subject.models, sizes)
     yield from _counts(scene, line, mention, subject.models, sizes, stop)
     yield from _check_members(scene, line, mention, subject.models)
@@ -84,9 +91,9 @@ def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValu
     """Check the sizes that a clause gives a family."""
     text = scene.lines[line].text
     for size in sizes:
+        token = Token("num", "", line, size.start, size.end)
         if size.word not in _SIZES:
             continue
-        token = Token("num", "", line, size.start, size.end)
         said = _OTHER_COUNT.sub(lambda count: " " * len(count[0]), text[mention.end : size.first])
         values = sorted({value for model in models for value in values_of(model, size.word)})
         widths = {value for model in models for word in ("mlp", "head_dim", "hidden") for value in values_of(model, word)}
@@ -102,6 +109,27 @@ def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValu
             yield claim(scene.lines, token, token, "configuration", "wrong", **facts)
 
 
+def _shared_size(scene: Scene, token: Token, size: DescribedSize, mention: Mention, models: Sequence[ModelValue]) -> Iterator[Claim]:
+    """Hold a size that all members share against it; others may be set, so that only a slip of it is wrong."""
+    values = Counter(value for model in models for value in values_of(model, size.word))
+    text = scene.lines[token.line].text
+    if not values or ANOTHER.search(text, mention.end, size.first):
+        return
+    right, times = values.most_common(1)[0]
+    if size.value in values:
+        yield field_claim(scene, token, size.word, size.value, size.value, "exact")
+    elif (
+        right >= _LONG
+        and times * 2 > len(models)
+        and is_slip(str(size.value), str(right))
+        and not OTHERWISE.search(_NEARLY.sub("", text[mention.end : size.last]))
+    ):
+        yield field_claim(scene, token, size.word, size.value, right, "wrong")
+
+
+_SHARED = frozenset(("vocab", "positions"))
+_LONG = 1000
+_NEARLY = pattern(r"大?约|左右|最大的?上下文|最多")
 _OTHER_COUNT = pattern(r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))\s?个?参数", re.IGNORECASE)
 _BEHIND = 4
 """Characters behind a size that may take it back: ``96 层左右``."""

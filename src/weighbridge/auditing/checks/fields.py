@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
-from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.names import ANOTHER, ASIDE, Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
@@ -96,7 +96,7 @@ def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, .
     if scene.given:
         return (scene.models[""],), scene.main.name if scene.main else "", True
     before = [m for m in scene.mentions.get(index, ()) if m.end <= field.start]
-    if before and ANOTHER.search(scene.lines[index].text, before[-1].end, field.start):
+    if before and any(words.search(scene.lines[index].text, before[-1].end, field.start) for words in (ANOTHER, ASIDE)):
         return (), "", False
     if before:
         return *_of_mention(before[-1]), before[-1].kind == MODEL

@@ -260,6 +260,10 @@ SIZE_WORDS = pattern(
 )
 
 
+ASIDE = pattern(r"[(（]\s?(?:而|相比|对比|不同于|相对|作为对比|vs\.?|versus|compared|while|whereas)", re.IGNORECASE)
+"""An aside about another model, behind the sizes of one: ``BERT-large 有 24 层（而原始 Transformer 有 6 层）``."""
+
+
 ANOTHER = any_word(
     r"\b(?:the|its|an?|our|their) (?:\d[\d.]*\s?[BM]|x*large|base|small|medium|tiny|larger|smaller|bigger|biggest|smallest|largest|other|second|latter|former|old|new)\b(?! of)|"
     r"\b\d[\d.]*\s?[BM] (?:version|model|variant|one|checkpoint|sibling)|\b(?:siblings?|sisters?|variants?|baselines?|successors?|predecessors?|teachers?|students?|drafts?|another|others|counterparts?)\b|"

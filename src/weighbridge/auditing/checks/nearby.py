@@ -123,18 +123,25 @@ def _in_short(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Cl
         yield from _in_other_words(scene, token, other)
     if token.unit or token.places or number is None or other is None or not other.unit or other.unit in BYTES:
         return
-    if not _BETWEEN.fullmatch(text, token.end, other.start) or text[other.end : other.end + 1] not in (")", "）"):
+    that_is = _THAT_IS.fullmatch(text, token.end, other.start) is not None and _STOPS.match(text, other.end) is not None
+    if not that_is and (not _BETWEEN.fullmatch(text, token.end, other.start) or text[other.end : other.end + 1] not in (")", "）")):
         return
     agreed = fit(other, number)
+    near = _is_near(number, other) or (that_is and number < 2 * (likeliest_value(other) or 0) < 4 * number)
     if agreed is not None:
         yield _claim(scene, other, "total", agreed.verdict, because(mark("the same in another unit")))
-    elif significant_digits(token) >= CERTAIN_DIGITS and significant_digits(other) >= SUM_DIGITS and _is_near(number, other):
+    elif significant_digits(token) >= CERTAIN_DIGITS and significant_digits(other) >= SUM_DIGITS and near:
         right, mine = whole(number), whole(likeliest_value(other))
         reason = because(mark("the number before it is {right}"), right=right)
         facts = {"value": mine, "expected": right, "difference": whole((likeliest_value(other) or 0) - number), "reason": reason}
         yield claim(scene.lines, other, other, "total", "wrong", **facts)
 
 
+_THAT_IS = pattern(
+    r"\s?个?(?:参数)?\s?[,，(（]\s?(?:也就是|即|大)?[约≈](?:[为是]|等于)?\s?|\s?个?(?:参数)?\s?[,，]\s?(?:也就是|即)\s?(?:大?约)?\s?"
+)
+_STOPS = pattern(r"\s?个?(?:参数)?\s?(?:[,，。;；)）]|\.(?!\d)|$)")
+"""Around a whole number that is said again, rounded: ``参数量为 16226304，约为 16M。``"""
 _SYSTEM = dict.fromkeys("k m b t bn mn million billion trillion".split(), "english") | dict.fromkeys(
     "万 亿 千万 百万 十亿 百亿 千亿 万亿".split(), "chinese"
 )

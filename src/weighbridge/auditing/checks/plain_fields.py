@@ -9,7 +9,7 @@ from itertools import pairwise
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import is_padded, main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, field_claim, is_composite
-from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.names import ASIDE, Mention
 from weighbridge.auditing.checks.plain_totals import PRONOUN, model_of_heading
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 
 _SENTENCE = pattern(r"[。!?！？|]|\.(?!\d)")
 _CLAUSE = pattern(r"[;；]|[,，](?!\d)(?:\s*(?:while|whereas|but|and|而|但)(?![a-z]))?|\b(?:while|whereas|but)\b|而", re.IGNORECASE)
-_CLAUSE_BEFORE = pattern(r"[,，:：]\s?$")
+_CLAUSE_BEFORE = pattern(
+    r"(?:^|[,，:：(（])\W*(?:(?:例如|比如|譬如|诸如|对于?|以|在|就|e\.g\.,?|such as|like)[:：]?\s?)?$|[(（]\s?[如像]\s?$|(?:例如|比如|譬如|诸如)[:：]?\s?$",
+    re.IGNORECASE,
+)
+"""The end of words in front of a name after which its clause begins: ``可以堆叠数十层（如 BERT-base``."""
+_FOR_ONE = pattern(r"\s?(?:来说|而言|来讲|为例|中|里)\s?[,，:：]?\s?(?!间)")
+"""Behind a name, what ends the words that say whose sizes follow: ``对 Llama 3 8B 来说，d_model=4096``."""
 _MOST_CLAUSES = 4
 _COUNTED_IN = pattern(r"\b(?:count\w*|includ\w*|plus|when|after|before|except|without)\b|算上|包括|加上|去掉", re.IGNORECASE)
 """Words of a later clause by which a size counts more, or less, than the model's."""
@@ -72,12 +78,12 @@ def _of_line(text: str, mentions: Sequence[Mention]) -> Iterator[_Read]:
     start = 0
     for stop in [*(m.start() for m in _SENTENCE.finditer(text)), len(text)]:
         named = [m for m in mentions if start <= m.column and m.end <= stop]
-        if named and len(named) <= _MOST_NAMES and all(m.kind == MODEL for m in named):
-            yield from (
-                _of_lists(text, start, stop, named)
-                if len(named) > 1 and _RESPECTIVELY.search(text, start, stop)
-                else _of_clauses(text, start, stop, named)
-            )
+        listed = len(named) > 1 and _RESPECTIVELY.search(text, start, stop) is not None
+        if named and len(named) <= _MOST_NAMES and any(m.kind == MODEL for m in named):
+            if not listed:
+                yield from (one for one in _of_clauses(text, start, stop, named) if one.mention.kind == MODEL)
+            elif all(m.kind == MODEL for m in named):
+                yield from _of_lists(text, start, stop, named)
         if not any(m.column < stop < m.end for m in mentions):
             start = stop + 1
 
@@ -97,11 +103,14 @@ def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> I
             if not breaks:
                 return
             last = breaks[-1].start()
+        aside = ASIDE.search(text, mention.end, last)
+        last = aside.start() if aside is not None else last
         before, after = text[first : mention.column], text[mention.end : last]
         sizes = _read(before, after)
-        if not sizes and _CLAUSE_BEFORE.search(before) and not OTHERWISE.search(before):
+        lead = _CLAUSE_BEFORE.search(before) if not sizes else None
+        if lead is not None and not OTHERWISE.search(before[: lead.start()]):
             first, before = mention.column, ""  # ``对 FFN,bert-base 的 intermediate_size=3072,``
-            sizes = _read(before, after)
+            sizes = _read(before, after) or _read(before, _FOR_ONE.sub(lambda words: " " * len(words[0]), after, count=1))
         elliptic = _HAS_ONE.fullmatch(f"{NAME}{after}") if len(latest) == 1 and not sizes else None
         if elliptic is not None:
             number = PlainSize(latest[0].word, int(elliptic["number"]), *elliptic.span("number"))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import scales, value_bounds
+from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.text.rounding import likeliest_value, scales, value_bounds
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.thresholds import SHARE_STEPS
 from weighbridge.core.messages import mark
@@ -26,7 +29,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     for statement in scene.numbered:
         for index, token in scene.figures_of(statement):
             if token.kind == "num" and token.unit == "%" and token.value is not None:
-                pair = _pair(statement, index)
+                pair = _pair(statement, index) or _pair_of_sentence(scene, statement, index)
                 judged = _claim(scene, token, *pair) if pair is not None else None
                 if judged is not None:
                     yield judged
@@ -73,6 +76,31 @@ def _count_and_whole(statement: Sequence[Token], index: int) -> tuple[Token, Tok
     return (a, b) if counts and (before is None or before.kind not in ("op", "rel", "num")) else None
 
 
+def _pair_of_sentence(scene: Scene, statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
+    """Return the only two counts of a sentence that says at its end what share the one is: ``总参数 671B，激活 37B（约总参数的 5.5%）``."""
+    token, text = statement[index], scene.lines[statement[index].line].text
+    start, _ = sentence_of(text, token.start)
+    counts = [t for t in statement[:index] if t.kind == "num" and t.line == token.line and t.start >= start and _is_count(t)]
+    sizes = sorted((likeliest_value(t) or Fraction(0) for t in counts), reverse=True)
+    if _OF_THE_WHOLE.search(text, start, token.start) is None or len(counts) != _TWO or sizes[0] == sizes[1]:
+        return None
+    whole, part = sorted(counts, key=lambda t: likeliest_value(t) or 0, reverse=True)
+    return None if _CHANGES.search(text, min(whole.start, part.start), token.start) else (part, whole)
+
+
+def _is_count(token: Token) -> bool:
+    return bool(token.value) and (token.unit in _COUNTED or (not token.unit and (token.value or 0) >= _LARGE))
+
+
+_TWO = 2
+_OF_THE_WHOLE = pattern(
+    r"(?:占|约|相当于|仅)[^,，。;；%\d]{0,4}(?:总|全部|原|整个|模型)[^,，。;；%\d]{0,10}(?:参数|矩阵|规模|权重)[^,，。;；%\d]{0,4}的?[^,，。;；%\d]{0,4}$"
+)
+"""Right before a share, what it is of."""
+_CHANGES = pattern(
+    r"减少|节省|降低|提升|提高|下降|压缩|剪|量化|准确|嵌入|词表|除以|另外|其余|其他|每层|层的|注意力|前馈|FFN|MLP", re.IGNORECASE
+)
+"""Words by which a share is that of something else than the smaller of the two counts."""
 _LEADS = frozenset(
     (
         "parameters",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
@@ -18,6 +19,7 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_ABOVE, MOST_MEMBERS
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member, runs
+from weighbridge.presets.aliases import table as names_table
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -65,7 +67,7 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
     for row in table.rows:
         subject = _row_subject(scene, row, kinds, families)
         if subject is not None:
-            subject = _rank_by_sizes(subject, row, kinds)
+            subject = _rank_by_sizes(subject, row, kinds, counted=_is_counted(subject, row, kinds))
             found += [
                 (row, cell, kind, subject, head)
                 for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
@@ -151,14 +153,34 @@ def _by_size(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
 
 def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
     """Take a row that names only a family for the members that its own count fits: ``| GPT-3 | 175B | 96 |``."""
-    mentions = [m for cell, kind in zip(row.cells[:3], kinds, strict=False) if kind in ("", "other") for m in find_mentions(cell.text)]
+    named = [
+        (m, cell.text[m.column : m.end])
+        for cell, kind in zip(row.cells[:3], kinds, strict=False)
+        if kind in ("", "other")
+        for m in find_mentions(cell.text)
+    ]
+    mentions = [m for m, _ in named]
     cells = [cell for cell, kind in zip(row.cells, kinds, strict=False) if kind == "total"]
     figures = [t for cell in cells for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit]
     if len(mentions) != 1 or mentions[0].kind != FAMILY or len(figures) != 1:
         return None
     models = [model for name in mentions[0].names[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
     fitting = tuple(model for model in models if settle(figures[0], (model,)) is not None)
-    return Subject(fitting, fitting[0].source, False) if fitting else None
+    if not fitting:  # its sizes tell: ``| LLaMA-2 | 33B | 40 | 5120 |``
+        told = {kind: value for cell, kind in zip(row.cells, kinds, strict=False) if kind in SIZE_COLUMNS and (value := whole_number(cell))}
+        fitting = tuple(
+            m for m in models if len(told) >= AGREED_FIELDS and all(words_of(m).get(kind) == value for kind, value in told.items())
+        )
+        return Subject(fitting, fitting[0].source, True) if len(fitting) == 1 and not _has_versions(family_of(named[0][1])) else None
+    return Subject(fitting, fitting[0].source, False)
+
+
+@lru_cache(maxsize=256)
+def _has_versions(family: str) -> bool:
+    """Tell whether a family's name is also that of others with a number behind it, which may be meant: ``LLaMA`` of ``LLaMA 2``."""
+    return any(
+        name.startswith(family) and name[len(family) :].isdigit() for name, meaning in names_table().items() if meaning.kind == FAMILY
+    )
 
 
 def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:
@@ -207,8 +229,15 @@ def _of(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
     return found._replace(firm=firm) if found is not None else None
 
 
-def _rank_by_sizes(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
-    """Put first the model whose sizes are those of the row, and be sure where two sizes and more agree."""
+def _is_counted(subject: Subject, row: Row, kinds: Sequence[str]) -> bool:
+    """Tell whether a row gives a count in a unit that is that of the only model its name may mean."""
+    cells = [cell for cell, kind in zip(row.cells, kinds, strict=False) if kind == "total"]
+    figures = [t for cell in cells for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit]
+    return len(figures) == 1 and len(subject.models) == 1 and settle(figures[0], subject.models) is not None
+
+
+def _rank_by_sizes(subject: Subject, row: Row, kinds: Sequence[str], *, counted: bool) -> Subject:
+    """Put first the model whose sizes are those of the row, and be sure where two sizes and more agree, or one and the count."""
 
     def agreement(model: ModelValue) -> int:
         own = words_of(model)
@@ -219,7 +248,7 @@ def _rank_by_sizes(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
         )
 
     ranked = sorted(subject.models, key=lambda model: -agreement(model))
-    return Subject(tuple(ranked), subject.name, subject.firm or agreement(ranked[0]) >= 2)
+    return Subject(tuple(ranked), subject.name, subject.firm or agreement(ranked[0]) + counted >= AGREED_FIELDS)
 
 
 def whole_number(cell: Cell) -> int | None:

@@ -54,6 +54,7 @@ _MORE = {
     **dict.fromkeys(("vocabulary size is set to", "vocab size is set to", "vocabulary is set to"), "vocab"),
     **{f"{book}{inside}{all_}{has}": "vocab" for book in ("词表", "词汇表", "词典", "字典") for inside in ("", "中", "里") for all_ in ("", "共", "一共", "总共") for has in ("有", "包含", "包含了", "含有", "收录")},
     **dict.fromkeys(("序列最长", "最大序列长", "输入最长", "序列最大长度"), "positions"),
+    **{f"{most}上下文{what}": "positions" for most in ("", "最大", "最长", "原生") for what in ("窗口", "窗口大小", "窗口长度", "长度", "大小")}, "最大上下文": "positions",
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {
@@ -82,7 +83,7 @@ _COUNTED = (
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)|\s?头(?=\s?(?:[,，、;；。)）|]|$))"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:(?:堆叠|相同|完全相同|结构相同|重复|连续)的?\s?)*(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠维大尺神宽]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:堆叠|相同|完全相同|结构相同|重复|连续)的?\s?)*(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|模块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b(?!\s?norm)|编码器|解码器)"),
-    ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
+    ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b|\s?(?:个?(?:词元?|tokens?)的?)?\s?(?:词表|词汇表)(?![中里外上])"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
     ("mlp", r"\sfor (?:the )?(?:feed-?forward|ffn|mlp)(?: (?:projections?|networks?|layers?|blocks?|dimension))?\b|[- ](?:feed-?forward|ffn|mlp|intermediate) (?:dimensions?|size|units)\b"),
     ("hidden", r"\swide\b|[- ](?:d )?(?:embedding|hidden|model) (?:dim(?:ensions?)?|size)\b|\sfor (?:the )?embedding vectors\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]dim (?:(?:token |hidden )?(?:embeddings?|vectors?|representations?|states?)|residual)\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),

@@ -44,7 +44,7 @@ _COUNTED = (
     ("vocab", patterns.pattern(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE), False),
     ("head_dim", patterns.pattern(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE), False),
     ("head_dim", patterns.pattern(rf"each head(?: (?:of|in) {NAME})? (?:is|has) {_NUMBER}[- ]dimensions?(?:al)?\b", re.IGNORECASE), False),
-    ("head_dim", patterns.pattern(rf"{_NUMBER}-dimensional heads\b", re.IGNORECASE), True),
+    ("head_dim", patterns.pattern(rf"{_NUMBER}(?:-dimensional heads\b|\s?head[_ ]dim\b)", re.IGNORECASE), True),
     ("hidden", patterns.pattern(rf"{_NUMBER} hidden (?:units|dimensions)\b", re.IGNORECASE), True),
 )  # fmt: skip
 """What is said of things counted, and whether that begins with their number."""

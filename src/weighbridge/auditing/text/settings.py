@@ -44,6 +44,12 @@ _CHINESE_PAIR = pattern(
     + rf"(?:{_VALUE}|(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|万亿|千亿|百亿|亿|万)))"
 )
 """An item of a list that is a label and its value: ``- 总参数量:6710亿``."""
+_CHINESE_PAIRS = pattern(
+    r"(?:^|[\s,，、;；。|])(?P<key>[A-Za-z]{0,12} ?[\u4e00-\u9fff][\u4e00-\u9fffA-Za-z/ ]{1,12}?(?:\s?[(（][^()（）\d:：]{1,16}[)）])?)\s?[:：]\s?(?:总计|共计|一?共|约|大约|≈|\s)*"
+    + rf"(?:{_VALUE}|(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|万亿|千亿|百亿|亿|万)))"
+)
+"""Labels and values one behind the other on a line: ``参数数量：总计 305 亿 参数数量（非嵌入）：29.9B 层数：48``."""
+_LEAST_PAIRS = 3
 _LETTERED = pattern(
     r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(]|\s?个?\s?(?:tokens?\b|words\b|positions\b|词元|令牌))"
 )
@@ -144,8 +150,22 @@ def _settings(text: str) -> Iterator[Setting]:
     kind = kind_of_label(listed["key"]) if listed is not None else None
     if listed is not None and kind is not None and (not listed["count"] or kind in COUNTS):
         yield Setting(kind, *listed.span("value" if listed["value"] else "count"), listed["key"])
+    yield from _chinese_pairs(text, listed.end() if listed is not None and kind is not None else 0)
 
 
+def _chinese_pairs(text: str, start: int) -> Iterator[Setting]:
+    """Yield the settings of a line that gives several labels their values."""
+    if text.isascii() or text.count(":") + text.count("：") < _LEAST_PAIRS:
+        return
+    for pair in _CHINESE_PAIRS.finditer(text):
+        kind = kind_of_label(pair["key"].strip())
+        if kind == "total" and _OUTSIDE.search(pair["key"]):
+            kind = "non_embedding"
+        if kind is not None and pair.start("key") >= start and (not pair["count"] or kind in COUNTS):
+            yield Setting(kind, *pair.span("value" if pair["value"] else "count"), pair["key"].strip())
+
+
+_OUTSIDE = pattern(r"非嵌入|不含嵌入|非 ?embedding|除嵌入", re.IGNORECASE)
 _NON_EMBEDDING = pattern(r"non[- ]?emb|without emb|w/o emb", re.IGNORECASE)
 COUNTS = ("total", "active", "non_embedding")
 _HALF = pattern(r"(?<![A-Za-z])(?:audio|text|encoder|decoder)_")
