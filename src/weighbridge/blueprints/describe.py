@@ -15,6 +15,7 @@ from weighbridge.config.bind import UNREADABLE, with_overrides
 from weighbridge.config.check import check_and_bind, unknown_keys
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
+from weighbridge.config.params_json import from_params_json, is_params_json
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.interfaces import Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+PARAMS_JSON = mark("read from params.json of an original checkpoint as {name}, by whose names the tensors are called here")
 OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")
 PACKAGES = {
     **dict.fromkeys(
@@ -57,8 +59,11 @@ PACKAGES = {
 def from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Weigh a config by the blueprint of its model type."""
     refuse_deep(raw)
-    raw = dict(unwrap(raw))
+    original = is_params_json(raw)
+    raw = from_params_json(raw) if original else dict(unwrap(raw))
     model_type, stated, notes = _find_type(raw, model_class, overrides or {})
+    if original:
+        notes = (*notes, Text(PARAMS_JSON, name=raw["architectures"][0]))
     known = _family(model_type, raw)
     asked = with_overrides(stated, overrides, known.fields) if overrides else stated
     stated, raw = _apply_overrides(known, stated, overrides or {})

@@ -15,7 +15,7 @@ from weighbridge.core.messages import Text, join_with_or, mark
 from weighbridge.core.sizes import Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 PATH = __file__.removesuffix(".py") + ".txt"
@@ -267,6 +267,15 @@ def _of_type(model_type: Any) -> Declared:
         name = find_line(PATH, f"{model_type} = ")
         found = _TYPES[model_type] = _of_class(name) if name else _NOTHING
     return found
+
+
+def declared_keys() -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield every model type with the keys that its config class declares."""
+    with open(PATH, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").partition(" = ") for line in file]
+    for model_type, stated, class_name in lines:
+        if stated and " " not in class_name:
+            yield model_type, frozenset(_of_class(class_name).keys)
 
 
 def _of_class(name: str) -> Declared:

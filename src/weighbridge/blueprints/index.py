@@ -572,6 +572,7 @@ MODULES: dict[str, str] = {
     "phi": "decoders.phi",
     "phi-msft": "remote.phi_msft",
     "phi3": "decoders.phi",
+    "phi3_v": "remote.phi3_v",
     "phi4_multimodal": "multimodal.phi4_multimodal",
     "phi4_multimodal_audio": "multimodal.phi4_multimodal",
     "phi4_multimodal_vision": "multimodal.phi4_multimodal",

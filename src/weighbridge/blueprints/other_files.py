@@ -33,7 +33,6 @@ OTHER_FILES: tuple[tuple[str, str], ...] = (
     ("do_sample", GENERATION),
     ("top_p", GENERATION),
     ("log_history", mark("the state of a training run")),
-    ("dim n_layers n_heads", mark("sizes of an original checkpoint (params.json)")),
     ("architecture mapping", mark("settings of TensorRT-LLM")),
 )
 """Keys that a file has all of, and what it is: hf_quant_config.json, quantize_config.json, generation_config.json ..."""

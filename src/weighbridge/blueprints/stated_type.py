@@ -9,7 +9,7 @@ from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.interfaces import Mapping
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, join_with_or
 
 if TYPE_CHECKING:
     from typing import Any
@@ -104,8 +104,15 @@ def stated_type(raw: Mapping[str, Any]) -> str:
     refuse_other_file(raw)
     if stated and not isinstance(stated, str):
         raise ConfigError(Text('expected the name of a model type, such as "bert", found {what}', what=say_value(stated)), key="model_type")
+    from weighbridge.blueprints.fitting_types import fitting_types  # reads all types, which no config that says its own needs
+
+    fitting = fitting_types(keys)
     raise ConfigError(
-        "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
+        "the config does not say what it is",
+        key="model_type",
+        hint=Text('its keys are those of {types}: add "model_type", or name a class with --class', types=join_with_or(fitting))
+        if fitting
+        else 'add "model_type", such as "bert", or name a class with --class',
     )
 
 

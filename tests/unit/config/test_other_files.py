@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -38,8 +39,12 @@ NEMO: dict[str, Any] = {
         ({"tokenizer_class": "BertTokenizer"}, "tokenizer_class: settings of a tokenizer, and no config (weigh the config.json beside it)"),
         ({"do_sample": True, "top_p": 0.9}, "do_sample: settings of text generation, and no config (weigh the config.json beside it)"),
         (
-            {"dim": 4096, "n_layers": 32, "n_heads": 32, "vocab_size": -1},
-            "dim: sizes of an original checkpoint (params.json), and no config (weigh the config.json beside it)",
+            {"dim": 64, "n_layers": 2, "n_heads": 2, "norm_eps": 1e-5, "vocab_size": 9, "hidden_dim": 96, "vision_encoder": {}},
+            "vision_encoder: a key of params.json that is not described (weigh the config.json of the same model)",
+        ),
+        (
+            {"dim": 64, "n_layers": 2, "n_heads": 2, "norm_eps": 1e-5, "vocab_size": -1, "multiple_of": 256},
+            "vocab_size: -1 is not possible, the smallest is 1 (the class default is 32000)",
         ),
         (
             {"architecture": "LlamaForCausalLM", "hidden_size": 64, "mapping": {"tp_size": 1}},
@@ -82,3 +87,53 @@ def test_nemo_writes_megatron_arguments_under_other_names() -> None:
 def test_what_nemo_has_beside_it_is_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         model({**NEMO, **change})
+
+
+ORIGINAL = {"n_layers": 32, "n_heads": 32, "n_kv_heads": 8, "norm_eps": 1e-5, "dim": 4096}
+MIXTRAL = {"head_dim": 128, "hidden_dim": 14336, "vocab_size": 32000, "moe": {"num_experts_per_tok": 2, "num_experts": 8}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "name", "total"),
+    [
+        ({**ORIGINAL, "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3}, "LlamaForCausalLM", 8_030_261_248),
+        ({**ORIGINAL, "n_kv_heads": None, "vocab_size": 32000, "multiple_of": 256}, "LlamaForCausalLM", 6_738_415_616),
+        ({**ORIGINAL, **MIXTRAL}, "MixtralForCausalLM", 46_702_792_704),
+        (
+            {**ORIGINAL, "head_dim": 128, "hidden_dim": 14336, "vocab_size": 32000, "sliding_window": 4096},
+            "MistralForCausalLM",
+            7_241_732_096,
+        ),
+    ],
+)
+def test_params_json_of_an_original_checkpoint(raw: dict[str, object], name: str, total: int) -> None:
+    found = model(raw)
+    assert (found.class_name, found.count().unique) == (name, total)
+    assert found.notes[0] == f"read from params.json of an original checkpoint as {name}, by whose names the tensors are called here"
+
+
+GPT2 = dict.fromkeys("n_ctx n_embd n_head n_layer n_positions vocab_size".split(), 64) | {
+    "layer_norm_epsilon": 1e-5,
+    "initializer_range": 0.02,
+}
+
+
+@pytest.mark.parametrize(
+    ("raw", "types"),
+    [
+        (GPT2, "gpt2, openai-gpt or ctrl"),
+        ({**GPT2, "afn": "gelu", "n_special": 0}, "openai-gpt"),
+        (
+            dict.fromkeys("dim hidden_dim n_heads n_layers sinusoidal_pos_embds vocab_size max_position_embeddings".split(), 12),
+            "distilbert",
+        ),
+        (dict.fromkeys("attn_type bi_data clamp_len d_head d_inner d_model n_head n_layer untie_r n_token".split(), 12), "xlnet"),
+        (
+            dict.fromkeys("hidden_size intermediate_size num_hidden_layers num_attention_heads rms_norm_eps".split(), 8),
+            "llama, mistral or qwen2",
+        ),
+    ],
+)
+def test_configs_that_state_no_type_are_told_which_have_their_keys(raw: dict[str, object], types: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f'(its keys are those of {types}: add "model_type", or name a class with --class)')):
+        model(raw)
