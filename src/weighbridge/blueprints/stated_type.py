@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.blueprints import model_type_of
+from weighbridge.blueprints.fitting_types import fitting_types
 from weighbridge.blueprints.modules.timm_models import built_with, is_timm
 from weighbridge.blueprints.other_files import refuse_other_file
 from weighbridge.config.bind import say_value
@@ -104,8 +105,6 @@ def stated_type(raw: Mapping[str, Any]) -> str:
     refuse_other_file(raw)
     if stated and not isinstance(stated, str):
         raise ConfigError(Text('expected the name of a model type, such as "bert", found {what}', what=say_value(stated)), key="model_type")
-    from weighbridge.blueprints.fitting_types import fitting_types  # reads all types, which no config that says its own needs
-
     fitting = fitting_types(keys)
     raise ConfigError(
         "the config does not say what it is",
