@@ -41,6 +41,7 @@ from weighbridge.auditing.checks import (
     matrices,
     memory,
     mistyped,
+    model_caches,
     model_tables,
     modules,
     nearby,
@@ -103,6 +104,7 @@ def judge(
     claims += [c for c in components_held if c.verdict != "wrong" or (c.line, c.end) not in follows]
     claims += model_tables.check(scene, bound)
     claims += work_columns.check(scene, bound)
+    claims += claims_elsewhere(model_caches.check(scene, bound), claims)
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     sectioned = list(section_shares.check(scene))

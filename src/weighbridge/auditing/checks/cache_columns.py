@@ -31,7 +31,7 @@ _LABEL = 2
 """Lines above a table that its label takes."""
 
 
-class _Row(NamedTuple):
+class CachedLength(NamedTuple):
     """A cache of a length, with the bytes that the figure may be rounded from."""
 
     token: Token
@@ -54,22 +54,22 @@ def check(scene: Scene) -> Iterator[Claim]:
                 yield from _judge(scene, list(_rows(table, place)), elements)
 
 
-def _rows(table: Table, place: int) -> Iterator[_Row]:
+def _rows(table: Table, place: int) -> Iterator[CachedLength]:
     for row in table.rows:
         cell = row.cells[place] if place < len(row.cells) else None
         length = read_length(length_of_row(table, row.line)) if cell is not None else None
-        if cell is None or length is None or not _ALONE.fullmatch(cell.text):
+        if cell is None or length is None or not ALONE.fullmatch(cell.text):
             continue
         token = next((t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit in BYTES), None)
         if token is not None and token.value:
             placed = token._replace(start=cell.start + token.start, end=cell.start + token.end)
-            yield _Row(placed, length[0], tuple(value_bounds(token, scale) for scale in scales(token)))
+            yield CachedLength(placed, length[0], tuple(value_bounds(token, scale) for scale in scales(token)))
 
 
-_ALONE = pattern(r"[\s*`~≈]*\d[\d.,]*\s?[KMGT]i?B[\s*`]*", re.IGNORECASE)
+ALONE = pattern(r"[\s*`~≈]*\d[\d.,]*\s?[KMGT]i?B[\s*`]*", re.IGNORECASE)
 
 
-def _judge(scene: Scene, rows: Sequence[_Row], elements: int) -> Iterator[Claim]:
+def _judge(scene: Scene, rows: Sequence[CachedLength], elements: int) -> Iterator[Claim]:
     for size in _SIZES:
         odd = [row for row in rows if not row.fits(elements * size)]
         if len(odd) == 1 and len(rows) > CACHE_ROWS:

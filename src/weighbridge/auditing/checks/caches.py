@@ -169,6 +169,11 @@ def elements_per_token(model: ModelValue) -> int:
     return _per_token(model)[False]
 
 
+def elements_if_ungrouped(model: ModelValue) -> int:
+    """Return the elements that a token would leave if every head had keys and values of its own."""
+    return _per_token(model)[True]
+
+
 @lru_cache(maxsize=256)
 def _per_token(model: ModelValue) -> tuple[int, int]:
     """Return the elements that a token leaves in the cache: as it is, and if every head had its own keys."""

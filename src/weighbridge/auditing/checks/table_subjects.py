@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of
@@ -69,13 +69,30 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
         if subject is not None:
             subject = _rank_by_sizes(subject, row, kinds, counted=_is_counted(subject, row, kinds))
             found += [
-                (row, cell, kind, subject, head)
+                (row, piece, what, subject, words)
                 for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
-                if kind in (*SIZE_COLUMNS, *COUNT_COLUMNS)
+                for piece, what, words in _pieces(cell, kind, head)
+                if what in (*SIZE_COLUMNS, *COUNT_COLUMNS)
             ]
     return found
 
 
+def _pieces(cell: Cell, kind: str, head: str) -> Iterator[tuple[Cell, str, str]]:
+    """Yield what a cell holds, several things where its head names as many: ``671B / 37B`` below ``总参数 / 激活参数``."""
+    heads, values = _SLASH.split(head), _SLASH.split(cell.text)
+    kinds = [kind_of(one) or kind_of(f"{one} params") for one in heads]
+    if len(heads) < _SEVERAL or len(heads) != len(values) or len(set(kinds)) != len(kinds) or not all(kinds) or "other" in kinds:
+        yield cell, kind, head
+        return
+    place = 0
+    for value, what, words in zip(values, kinds, heads, strict=True):
+        start = cell.text.index(value, place)
+        place = start + len(value)
+        yield cell._replace(text=value, start=cell.start + start, end=cell.start + place), what, words
+
+
+_SLASH = pattern(r"\s*[/／]\s*")
+_SEVERAL = 2
 _CHOSEN = pattern(r"\W*top[- ]?k\W*", re.IGNORECASE)
 """The head of a column that says, beside one of experts, how many of them a token goes to."""
 
@@ -93,11 +110,11 @@ def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subjec
         return []
     found = []
     for row in table.rows:
-        kind = kind_of(row.cells[0].text)
-        if kind in (*SIZE_COLUMNS, *COUNT_COLUMNS):
-            for cell, subject in zip(row.cells[1:], subjects, strict=False):
-                if subject is not None:
-                    found.append((row, cell, kind, subject, row.cells[0].text))
+        label = row.cells[0].text
+        for cell, subject in zip(row.cells[1:], subjects, strict=False):
+            for piece, kind, head in _pieces(cell, kind_of(label), label) if subject is not None else ():
+                if kind in (*SIZE_COLUMNS, *COUNT_COLUMNS) and subject is not None:
+                    found.append((row, piece, kind, subject, head))
     sure = {id(subject): subject._replace(firm=True) for subject in subjects if subject is not None and _is_settled(subject, found)}
     return [(row, cell, kind, sure.get(id(subject), subject), head) for row, cell, kind, subject, head in found]
 
