@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -115,16 +116,27 @@ class _Letters:
 
     def value_of(self, letter: str, index: int, column: int) -> int | None:
         """Return the value of a letter at a place."""
-        for line in range(index, max(-1, index - _REACH), -1):
-            text = self._scene.lines[line].text if line < index else self._scene.lines[line].text[:column]
-            found = _values_given(text).get(letter)
-            if found is not None:
-                return found
+        found = _values_given(self._scene.lines[index].text[:column]).get(letter)
+        if found is not None:
+            return found
+        given = self._given.get(letter, ())
+        place = bisect_left(given, (index, 0)) - 1
+        if place >= 0 and given[place][0] > index - _REACH:
+            return given[place][1]
         sizes = self._scene.sizes_at(index, column)
         if letter in sizes:
             return sizes[letter]
         meant = [word for word, first in self._named.get(letter, {}).items() if first < index] if sizes else []
         return sizes.get(meant[0]) if len(meant) == 1 else None
+
+    @cached_property
+    def _given(self) -> dict[str, list[tuple[int, int]]]:
+        """The lines that give each letter a value, with the value that each gives it last."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for index in self._scene.counted_lines:
+            for letter, value in _values_given(self._scene.lines[index].text).items():
+                found.setdefault(letter, []).append((index, value))
+        return found
 
     @cached_property
     def _named(self) -> dict[str, dict[str, int]]:

@@ -85,7 +85,8 @@ def _is_family_of(text: str, family: Mention, model: Mention) -> bool:
 
 def _settings(scene: Scene, tabled: Collection[int]) -> dict[int, Row]:
     """Return the rows of a label and a value, by their lines."""
-    rows = (row for table in scene.tables if not table.lines <= set(tabled) for row in (*table.head, *table.rows))
+    known = frozenset(tabled)
+    rows = (row for table in scene.tables if not table.lines <= known for row in (*table.head, *table.rows))
     return {row.cells[1].line: row for row in rows if len(row.cells) == 2}
 
 

@@ -90,13 +90,14 @@ _LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 
 def _read_names(text: str) -> Iterator[Mention]:
     lower = _DOUBLED.sub(lambda twice: " " * len(twice["name"]) + twice["name"], text.lower())
-    runs = list(_RUN.finditer(lower))
-    names, starts, index, named = table(), _starts(), 0, False
+    begins = list(map(_may_begin, _RUN.findall(lower)))
+    runs = list(_RUN.finditer(lower)) if True in begins else []
+    names, index, named = table(), 0, False
     while index < len(runs):
-        first = runs[index].group()
-        if first[:3] not in starts or not (_begins_name(first) or _is_other(first)):
+        if not begins[index]:
             index += 1
             continue
+        first = runs[index].group()
         best = _longest_name(lower, runs, index, names)
         if best is not None and first in _MAKERS and index + 1 < len(runs):
             own = _longest_name(lower, runs, index + 1, names)
@@ -194,6 +195,12 @@ def _longest_name(lower: str, runs: list[re.Match[str]], index: int, names: Mapp
         if not _begins_name(key) and (version == key or not _begins_name(version)):
             break
     return best
+
+
+@lru_cache(maxsize=1 << 14)
+def _may_begin(word: str) -> bool:
+    """Tell whether a word may begin the name of a model, known or not."""
+    return word[:3] in _starts() and (_begins_name(word) or _is_other(word))
 
 
 @lru_cache(maxsize=1 << 14)

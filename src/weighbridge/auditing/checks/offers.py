@@ -204,7 +204,6 @@ def is_plain_label(label: str) -> bool:
 
 def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, section: str | None) -> tuple[str | None, bool]:
     """Return the component that a number is said to count, and whether that is said plainly."""
-    after = _in_parentheses(scene, statement, end)
     clause = re.split(r"[,，](?!\d{3})", before)[-1]
     for label in (clause, before):
         if not find_components(label):
@@ -212,6 +211,7 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
         if section not in (None, "total") and subject(label)[0] == "total":
             return section, False
         return _named_in(label)
+    after = _in_parentheses(scene, statement, end)
     if after:
         name, clear = subject(after)
         if name is not None:

@@ -15,8 +15,9 @@ from weighbridge.auditing.text.tables import Row, Table
 def rows_of_settings(scene: Scene, tabled: Collection[int]) -> dict[int, list[Setting]]:
     """Return the settings of tables whose rows are a label and its value, with remarks or none, by the line of the value."""
     found: dict[int, list[Setting]] = {}
+    known = frozenset(tabled)
     for table in scene.tables:
-        if table.lines <= set(tabled):
+        if table.lines <= known:
             continue
         for row in (*table.head, *table.rows):
             place = _value_cell(table, row)

@@ -51,6 +51,7 @@ BY_SHAPE: list[Callable[..., object]] = []
 """The functions that do not ask which digits a line has, as a test tries."""
 
 
+@once_for_each_text
 def shape_of(text: str) -> str:
     """Return a line with zeros for its digits.
 

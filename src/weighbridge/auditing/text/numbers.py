@@ -113,16 +113,20 @@ def _amount(written: str, power: re.Match[str] | None) -> tuple[Fraction, int]:
 
 
 def _decimal(written: str) -> tuple[Fraction, int]:
-    digits = written.translate(_SEPARATORS)
-    if written.count(".") > 1:
-        digits = digits.replace(".", "")
+    if written.isdecimal():
+        return _whole(int(written)), 0
+    digits = written.replace(",", "")
+    if not digits.isdecimal():
+        digits = digits.translate(_SEPARATORS)
+        if written.count(".") > 1:
+            digits = digits.replace(".", "")
     if digits.isdecimal():
         return _whole(int(digits)), 0
     places = len(digits.partition(".")[2])
     return Exact(digits) if places else _whole(int(digits.rstrip("."))), places
 
 
-_SEPARATORS = str.maketrans("", "", ",_' ")
+_SEPARATORS = str.maketrans("", "", "_' ")
 
 
 _whole = lru_cache(maxsize=4096)(whole_number)

@@ -146,6 +146,9 @@ _GAP = pattern("[ _/-]{1,2}")
 _STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))
 
 
+_BEGINNINGS = frozenset(phrase[:2] for phrase in SIZES)
+
+
 def _find_mixed(text: str, end: int, phrase: str) -> PhraseMatch | None:
     """Look for a phrase that goes on in Chinese, such as ``Transformer 层数``."""
     if text[end : end + 2].isascii():
@@ -160,6 +163,8 @@ def _find_mixed(text: str, end: int, phrase: str) -> PhraseMatch | None:
 
 
 def _chinese(text: str, start: int) -> PhraseMatch | None:
+    if text[start : start + 2] not in _BEGINNINGS:
+        return None
     for length in range(min(12, len(text) - start), 1, -1):
         phrase = text[start : start + length]
         if phrase in SIZES:

@@ -28,21 +28,21 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table: its head (empty if it has none) and its other rows."""
+    """A table: its head (empty if it has none), its other rows, and the indices of all its lines."""
 
     head: tuple[Row, ...]
     rows: tuple[Row, ...]
-
-    @property
-    def lines(self) -> frozenset[int]:
-        """The indices of all its lines."""
-        return frozenset(cell.line for row in (*self.head, *self.rows) for cell in row.cells)
+    lines: frozenset[int]
 
     def row_of(self, line: int) -> Row | None:
         """Return the row that a line is part of, other than the head."""
         place = bisect_right(self.rows, line, key=lambda row: row.line) - 1
         row = self.rows[place] if place >= 0 else None
         return row if row is not None and line <= row.cells[-1].line else None
+
+
+def _table(head: tuple[Row, ...], rows: tuple[Row, ...]) -> Table:
+    return Table(head, rows, frozenset([cell.line for row in (*head, *rows) for cell in row.cells]))
 
 
 _RULE = pattern(r"^[\s|+:=\-–—─]*$")
@@ -105,7 +105,7 @@ def _comma_tables(lines: Sequence[Line], taken: Collection[int]) -> list[Table]:
         while last < len(lines) and last not in taken and _has_values(lines[last].text, len(head.cells), least):
             last += 1
         if last > index:
-            found.append(Table((head,), tuple(Row(i, _cells(lines[i].text, _COMMAS, i)) for i in range(index, last))))
+            found.append(_table((head,), tuple(Row(i, _cells(lines[i].text, _COMMAS, i)) for i in range(index, last))))
             index = last
     return found
 
@@ -135,7 +135,7 @@ def _pasted_tables(lines: Sequence[Line], taken: set[int]) -> list[Table]:
             last += 1
         rows = tuple(row for place in range(index + 1, last) if (row := _words(lines[place], place)) is not None)
         if head is not None and len(rows) > 1 and index not in taken and not _NUMBER.search(lines[index].text):
-            found.append(Table((head,), rows))
+            found.append(_table((head,), rows))
         index = max(index + 1, last - 1)
     return found
 
@@ -249,7 +249,7 @@ def _close(block: Sequence[tuple[Row | None, int]]) -> list[Table]:
         head = rows[:1] if not any(_is_amount(cell.text) for cell in rows[0].cells[1:]) else []
         while head and len(head) < 3 and len(head) < len(rows) and not any(_NUMBER.search(c.text) for c in rows[len(head)].cells):
             head.append(rows[len(head)])
-    return [Table(tuple(head), tuple(row for row in rows if row not in head))]
+    return [_table(tuple(head), tuple(row for row in rows if row not in head))]
 
 
 def _is_rule(text: str) -> bool:
