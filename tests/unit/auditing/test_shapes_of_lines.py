@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 
 import weighbridge.auditing  # noqa: F401  (its modules hold the functions)
+from weighbridge.auditing.text import tokens
 from weighbridge.auditing.text.memory import BY_SHAPE, shape_of
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 LINES = sorted({line for name in ("audit_shapes.txt", "audit_true.txt") for line in (CORPUS / name).read_text("utf-8").split("\n")})
 assert len(BY_SHAPE) > 3
+
+
+def read_tokens(line: str) -> object:
+    return tokens._read(line, 0)
 
 
 def _without_digits(found: object) -> object:
@@ -24,7 +29,7 @@ def _without_digits(found: object) -> object:
     return tuple(map(_without_digits, found)) if isinstance(found, tuple) else found
 
 
-@pytest.mark.parametrize("read", BY_SHAPE, ids=lambda read: f"{read.__module__}.{read.__name__}")
+@pytest.mark.parametrize("read", [read_tokens, *BY_SHAPE], ids=lambda read: f"{read.__module__}.{read.__name__}")
 def test_lines_of_one_shape_are_read_alike(read: Callable[..., object]) -> None:
     for line in LINES:
         shape = shape_of(line)

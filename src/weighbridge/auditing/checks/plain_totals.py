@@ -92,6 +92,8 @@ def words_behind_description(scene: Scene, token: Token, subject: Subject) -> st
     about = topic(scene, token.line, token.start)
     if about is None or about.mention.name != subject.name or is_of_their_own(scene, token.line):
         return None
+    if not is_described(scene, about, subject.models, token.line, token.start):
+        return None  # as of nearly all counts
     text = scene.lines[token.line].text
     begin = max((size.last for size in find_described_sizes(text) if size.last <= token.start), default=0)
     begin = max([begin, *(m.end for m in scene.mentions.get(token.line, ()) if m.end <= token.start)])
@@ -100,7 +102,7 @@ def words_behind_description(scene: Scene, token: Token, subject: Subject) -> st
     if OF_PART.search(said) or goes_on_elsewhere(text, scene.mentions.get(token.line, ()), token.start):
         return None
     plain = (len(words) <= LEFTOVER and not re.search(r"\d", said)) or OF_ITS.search(said) is not None
-    return said if plain and is_described(scene, about, subject.models, token.line, token.start) else None
+    return said if plain else None
 
 
 def _is_opening(text: str, column: int) -> bool:

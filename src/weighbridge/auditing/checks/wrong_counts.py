@@ -49,7 +49,7 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
         return
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     near = right < number * SAME_COUNT and number < right * SAME_COUNT
-    if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
+    if not (sure or near or swapped or (what == "total" and is_plain(scene, token, subject)) or _is_power_off(token, subject, what)):
         return
     name = subject.models[0].class_name or subject.name
     if sentence is None:

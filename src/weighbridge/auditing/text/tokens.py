@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.memory import once_for_each_shape, once_for_each_text, shape_of
+from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, digits_read, read_number
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
 
@@ -34,22 +34,28 @@ def tokens(text: str, line: int) -> list[Token]:
 def _tokens(text: str, line: int) -> tuple[Token, ...]:
     """Return the tokens of a line or a cell, for which several checks ask; one that has the shape of another before is not read again."""
     shape = shape_of(text)
-    if "0e" in shape or "0E" in shape:  # a power of ten moves the point
-        return _read(text, line)
+    known = _first_of(shape)
+    if not known or "0e" in shape or "0E" in shape:  # a power of ten moves the point
+        known[:] = [_read(text, line)]
+        return known[0]
     found = []
-    for kind, written, _, start, end, value, unit, places, spaced in _tokens_of_shape(shape):
-        if "0" in written:
-            written = text[start:end]
+    for kind, written, _, start, end, value, unit, places, spaced in known[0]:
+        if not written.isalpha():
+            written = text[start:end] if kind in _WRITTEN else written
             if kind == "num":
                 value, places = digits_read(text, start, end)
         found.append(_make(Token, (kind, written, line, start, end, value, unit, places, spaced)))
     return tuple(found)
 
 
-@once_for_each_shape
-def _tokens_of_shape(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a line whose digits are all alike."""
-    return _read(text, 0)
+_WRITTEN = frozenset(("num", "word", "shape", "sep"))
+"""The kinds of tokens whose text is as the line has it; that of the others, a sign or our word for a size, has no digits."""
+
+
+@once_for_each_text
+def _first_of(shape: str) -> list[tuple[Token, ...]]:
+    """Return where the tokens of the first line of a shape are kept."""
+    return []
 
 
 def _read(text: str, line: int) -> tuple[Token, ...]:
