@@ -100,14 +100,18 @@ def _read(scene: Scene, token: Token) -> _Count | None:
         return None
     before = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[start : token.start]))[-1]
     after = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[token.end : stop]))[0]
-    what = (
-        "non_embedding"
-        if _WITHOUT.search(f"{before} {after} {label[0] if label is not None else ''}")
-        else "active"
-        if is_active(text[start : token.start], text[token.end : stop])
-        else "total"
-    )
+    if _WITHOUT.search(f"{before} {after} {label[0] if label is not None else ''}"):
+        what = "non_embedding"
+    else:
+        beside_it = _BESIDE_IT.match(text, token.end) or _RIGHT_BEFORE.search(text, start, token.start)
+        said_active = beside_it[1].lower() != "total" if beside_it else is_active(text[start : token.start], text[token.end : stop])
+        what = "active" if said_active else "total"
     return _Count(token, subject, named, what, before, after, start, stop)
+
+
+_BESIDE_IT = pattern(r"[\s-]?(total|active|activated)\b", re.IGNORECASE)
+_RIGHT_BEFORE = pattern(r"\b(total|active|activated) param(?:eter)?s?(?: count)?(?: of|:| is)? ?[*_`~≈]*$", re.IGNORECASE)
+"""Right beside a count, which of the two it is, whatever the rest of the sentence counts."""
 
 
 _REACH = 48
@@ -119,7 +123,7 @@ _NOUN = pattern(
     re.IGNORECASE,
 )
 _LABEL = pattern(
-    r"(?:(?:number of (?:parameters|params)|parameter count|parameters|params)(?: (?:in|of|for) [\w.\- ]{2,32})?(?: ?[(（][^()（）\d]{2,24}[)）])?)[*_`]*\s?(?:[:：|=(]|is|of|are){1,2}\s?(?:about|around|approximately|roughly|only|a total of)?\s?[*_`~≈]*\s?$",
+    r"(?:(?:number of (?:parameters|params)|parameter count|parameters|params)(?: (?:in|of|for) [\w.\- ]{2,32})?(?: ?[(（][^()（）\d]{2,24}[)）])?)[*_`]*\s?(?:(?:[:：|=(]|is|of|are){1,2}|(?<=count))\s?(?:about|around|approximately|roughly|only|a total of)?\s?[*_`~≈]*\s?$",
     re.IGNORECASE,
 )
 """What stands behind a count of parameters, or before it."""
@@ -143,9 +147,13 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]],
         return False
     clause = f"{count.before} {_OF_ACTIVE.sub(' ', count.after) if count.what == 'active' else count.after}"
     plain = _PLAIN.sub(" ", _WITHOUT.sub(" ", clause) if count.what == "non_embedding" else clause)
-    if _OF_ANOTHER.search(plain) or ANOTHER.search(plain) or SUPPOSED.search(text, count.start, count.stop):
+    sentence = text[count.start : count.stop]
+    predicate = _predicate(scene, count) if count.named else None
+    if predicate is not None:
+        plain, sentence = (words.replace(predicate["is"], " ") for words in (plain, sentence))
+    if _OF_ANOTHER.search(plain) or ANOTHER.search(plain) or SUPPOSED.search(sentence):
         return False
-    if count.before and goes_on(text, count.start, token.start):
+    if count.before and goes_on(text, count.start if predicate is None else predicate.end(), token.start):
         return False
     sizes = {size.word for size in sizes_said(text) if count.start <= size.start < count.stop}
     opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
@@ -158,9 +166,22 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]],
 
 _MOST_SISTERS = 12
 _PLAIN = pattern(
-    r"\b(?:(?:must |need to |have to )?(?:are |is |be )?(?:loaded|held|kept|stored)(?: in(?:to)?(?: the)? (?:gpu )?(?:memory|vram|ram))?|only|about|around|approximately|roughly|total|large|language|model|transformer)\b",
+    r"\b(?:across|among|over|in|with|and|from) (?:all )?(?:its )?\d{1,3} (?:routed |total )?experts\b|\b(?:(?:must |need to |have to )?(?:are |is |be )?(?:loaded|held|kept|stored)(?: in(?:to)?(?: the)? (?:gpu )?(?:memory|vram|ram))?|only|about|around|approximately|roughly|total|large|language|model|transformer)\b",
     re.IGNORECASE,
 )
+def _predicate(scene: Scene, count: _Count) -> re.Match[str] | None:
+    """Return what a sentence says, right behind a name, that its model is; its words bring up no other."""
+    text = scene.lines[count.token.line].text
+    named = [m for m in scene.mentions.get(count.token.line, ()) if count.start <= m.column and m.end <= count.token.start]
+    return _PREDICATE.match(text, named[0].end) if named else None
+
+
+_PREDICATE = pattern(
+    r"[*_`\"']*\s?(?:,|\bis|\bwas)\s(?P<is>(?:an?|the)\s(?:(?:[\w-]+\s){0,4}?(?:models?|variants?|versions?|networks?|llms?|members?)\b(?:\sof the (?:[\w-]+\s){1,3}(?:models|variants|versions))?|"
+    r"(?:[\w-]+\s){1,2}?of the (?:[\w-]+\s){0,3}(?:models|variants|versions|two|three)\b))",
+    re.IGNORECASE,
+)
+"""What a sentence says that the model is which it names: ``is the larger variant``, ``, the smaller of the two``."""
 _NEW = pattern(r"\W*(?:an?|some|any|most|many|other|another|these|those|such)\s", re.IGNORECASE)
 """The beginning of a sentence about other models."""
 _OF_ACTIVE = pattern(

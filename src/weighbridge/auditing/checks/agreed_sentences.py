@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
 from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, WIDTHS, Sentence, is_own_size, only_model, sections
@@ -40,9 +42,8 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     for section in found:
         for name in dict.fromkeys(one.name for one in section):
             said = [one for one in section if one.name == name]
-            yield from _judge(
-                scene, said, least=AGREED_BLOCK - (name == only), settled=_agreed_facts(said, claims) if name == only else set()
-            )
+            settled = _agreed_facts(said, claims) if name == only else set()
+            yield from _judge(scene, said, least=AGREED_BLOCK - (name == only), settled=settled, counts=_right_counts(scene, said, claims))
 
 
 _AGREES = frozenset(("exact", "rounded", "note"))
@@ -55,12 +56,31 @@ def _agreed_facts(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]
     return sizes | {one.kind for one in claims if one.kind == "total" and one.verdict in _AGREES}
 
 
-def _judge(scene: Scene, said: Sequence[Sentence], *, least: int, settled: Collection[str]) -> Iterator[Claim]:
+def _right_counts(scene: Scene, said: Sequence[Sentence], claims: Sequence[Claim]) -> dict[tuple[int, int], set[str]]:
+    """Return which counts of its own model each sentence says right, by its line and where it begins: all of it, what works on a token."""
+    totals: dict[int, list[Claim]] = {}
+    for one in claims:
+        if one.kind == "total" and one.verdict in _AGREES:
+            totals.setdefault(one.line, []).append(one)
+    found: dict[tuple[int, int], set[str]] = {}
+    for sentence in said:
+        line = scene.lines[sentence.line]
+        for one in totals.get(line.number, ()):
+            if sentence.start <= bisect_left(line.at, one.start) < sentence.stop:
+                kinds = {kind for model in sentence.models for kind in ("total", "active") if own_count(model, kind) == one.expected}
+                found.setdefault((sentence.line, sentence.start), set()).update(kinds)
+    return found
+
+
+def _judge(
+    scene: Scene, said: Sequence[Sentence], *, least: int, settled: Collection[str], counts: Mapping[tuple[int, int], set[str]]
+) -> Iterator[Claim]:
     """Judge the sizes that one section, or the text, says of one model.
 
     Args:
         least: Kinds of sizes that must be the model's where a sentence has not enough of them.
         settled: What else is said right of it.
+        counts: The counts of parameters that sentences say right.
     """
     kinds = {word for one in said for word in one.own()} | {*settled}
     odd = [size for one in said for size in one.others() if not _is_free(one, size)]
@@ -72,32 +92,34 @@ def _judge(scene: Scene, said: Sequence[Sentence], *, least: int, settled: Colle
         if len(others) != 1:
             continue
         size = others[0]
-        if len(one.own() - {size.word}) < AGREED_FIELDS and len(odd) > max(1, len(kinds) // _ODD_SHARE):
+        counted = counts.get((one.line, one.start), set())
+        if len(one.own() - {size.word}) + len(counted) < AGREED_FIELDS and len(odd) > max(1, len(kinds) // _ODD_SHARE):
             continue
         right = _right_value(one.models[0], size, scene.lines[one.line].text[size.first : size.last])
         on_line = {word for other in said if other.line == one.line for word in other.own()} - {size.word}
         spare = max(len(kinds - {size.word}) - least, len(on_line) - AGREED_FIELDS)
         if _is_in_wide_table(scene, one.line):
             spare = len(kinds - {size.word}) - AGREED_BLOCK
-        if right is None or not _is_settled(scene, one, size, right, spare):
+        if right is None or not _is_settled(scene, one, size, right, spare, counts=len(counted)):
             continue
         if size.word in kinds and len(on_line) < AGREED_FIELDS and not is_slip(str(size.value), str(right)):
             continue  # the text says two such sizes: the other may be another model's
-        counted = "total" in settled and size.word in _COUNTED  # a model of other sizes would have another count
-        if _is_clean(scene, one, size, right, counted=counted) and not _is_of_a_sister(scene, one, size):
+        whole = "total" in (*settled, *counted) and size.word in _COUNTED  # a model of other sizes would have another count
+        if _is_clean(scene, one, size, right, counted=whole) and not _is_of_a_sister(scene, one, size):
             yield _claim(one, size, right, "wrong", scene)
 
 
-def _is_settled(scene: Scene, one: Sentence, size: DescribedSize, right: int, spare: int) -> bool:
+def _is_settled(scene: Scene, one: Sentence, size: DescribedSize, right: int, spare: int, *, counts: int) -> bool:
     """Tell whether the other sizes of a sentence, or those around it, settle that it is about its model.
 
     Args:
         spare: Kinds of sizes around it that are the model's, beyond those that it takes.
+        counts: How many counts of parameters the sentence says right.
     """
     text = scene.lines[one.line].text
     sure = len(str(size.value)) > 2 and is_slip(str(size.value), str(right))
     built = one.behind is not None and BUILT_WITH.match(text, one.behind) is not None
-    beside = len(one.own() - {size.word}) - built  # ``BERT-base with 6 layers has 768 hidden units`` is another model
+    beside = len(one.own() - {size.word}) + counts - built  # ``BERT-base with 6 layers has 768 hidden units`` is another model
     if beside >= AGREED_FIELDS - (sure or one.named):
         return True
     cell = one.start > 0 and text[one.start - 1] == "|" and not _is_in_wide_table(scene, one.line)
