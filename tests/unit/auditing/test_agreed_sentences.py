@@ -28,6 +28,8 @@ SIZES = (
     ("There are {} layers in BERT-base.", "12", "14"),
     ("For Llama 2 7B, d_model = {}.", "4096", "4896"),
     ("We count the parameters of BERT-base. Recall that it has 12 layers, a model dimension of {}, and 12 attention heads.", "768", "668"),
+    ("Llama 4 Scout has 109B total parameters and 17B active ones; there is more. Llama 4 Scout has 17B active parameters and 109B total parameters across {} experts.", "16", "18"),
+    ("# BERT-Large: a deep dive\n\nBERT comes in two sizes.\n- Number of Encoder Layers (L): {}\n- Number of Attention Heads (A): 16\n- Hidden Layer Size (H): 1024\n\nIt is larger than BERT-Base.", "24", "12"),
 )  # fmt: skip
 COUNTS = (
     ("DeepSeek-V3 is a powerful Mixture-of-Experts (MoE) model with 671 billion total parameters and {} activated for each token.", "37 billion", "87 billion"),
@@ -51,9 +53,15 @@ COUNTS = (
     ("Whisper comes from tiny ({}) to large (1550M).", "39M", "89M"),
     ("# Mixtral 8x7B\n\nWhile all {} parameters are loaded into memory, only 12.9B are used during inference.", "46.7B", "76.7B"),
     ("# vit-base-patch16-224\n\nParameters | {}\n---|---\nLicense | MIT", "86.6M", "26.6M"),
+    ("Llama 4 Scout has 17B active parameters per token despite {} total parameters across 16 experts.", "109B", "149B"),
+    ("Llama 4 Maverick is the larger variant at {} total parameters with 17B active.", "400B", "600B"),
+    ("Llama 4 Scout, the smaller of the two new models with a total parameter count {}, is divided into 16 experts.", "109B", "309B"),
+    ("GPT-3 has no less than {} parameters!", "175 billion", "195 billion"),
     ("`Llama-3.1-70B` has 80 layers and 8 KV heads of 128, so a token costs {} of KV cache in bf16.", "327,680 bytes", "327,880 bytes"),
 )  # fmt: skip
 TRUE = (
+    "BERT-large has 340M parameters and 24 layers, the smaller version 60M parameters.",
+    "Llama 4 Scout has 17B active parameters and 109B total parameters; the larger variant has 400B total parameters across 128 experts.",
     "There are 2 layers in BERT-base's feed-forward network.",
     "For BERT-base, set layers to 6 and retrain; there are 3 layers in BERT-base which we freeze.",
     "BERT-base's 85M parameters in the encoder do the work, and the 66M-parameter version of BERT-base is called DistilBERT.",

@@ -169,6 +169,8 @@ _PLAIN = pattern(
     r"\b(?:across|among|over|in|with|and|from) (?:all )?(?:its )?\d{1,3} (?:routed |total )?experts\b|\b(?:(?:must |need to |have to )?(?:are |is |be )?(?:loaded|held|kept|stored)(?: in(?:to)?(?: the)? (?:gpu )?(?:memory|vram|ram))?|only|about|around|approximately|roughly|total|large|language|model|transformer)\b",
     re.IGNORECASE,
 )
+
+
 def _predicate(scene: Scene, count: _Count) -> re.Match[str] | None:
     """Return what a sentence says, right behind a name, that its model is; its words bring up no other."""
     text = scene.lines[count.token.line].text

@@ -23,18 +23,19 @@ def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], mai
     if main is None:
         return named
     members: set[str | None] = set()
-    called = False
+    called: tuple[str, ...] = ()
     resolved: dict[int, list[Mention]] = {}
     for index, found in sorted(named.items()):
         if not main.given:
             members |= {mention.name for mention in found if mention.kind == MODEL} - {main.name}
         resolved[index] = [
-            m._replace(name=main.name, kind=MODEL, names=(main.name,) if called else m.names)
+            m._replace(name=main.name, kind=MODEL, names=called or m.names)
             if m.kind == FAMILY and main.name in m.names and members.isdisjoint(m.names)
             else m
             for m in found
         ]
-        called = called or (not main.given and any(m.kind == MODEL and m.names == (main.name,) for m in found))
+        if not called and not main.given:
+            called = next((m.names for m in found if m.kind == MODEL and m.name == main.name), ())
     return resolved
 
 
