@@ -18,7 +18,7 @@ from weighbridge.core.errors import ConfigError, ReadError, SourceError, Unknown
 from weighbridge.core.interfaces import Mapping
 from weighbridge.core.messages import Text, join_with_or, mark
 from weighbridge.presets import preset, preset_like, suggestions
-from weighbridge.presets.aliases import lookup, preset_called
+from weighbridge.presets.aliases import lookup, preset_by_nickname
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
     if text.endswith(".json") and not text.endswith((".index.json", ".weights.json")) and os.path.isfile(text):
         return weigh_config(read_config(text), text, model_class, overrides)
-    known = None if os.path.exists(text) else preset_like(text) or preset_called(text)
+    known = None if os.path.exists(text) else preset_like(text) or preset_by_nickname(text)
     if known is not None:
         return weigh_config(known.config, known.name, model_class, overrides)
     config_of_package = None if os.path.exists(text) else _package_model(text)
@@ -225,7 +225,7 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
 
     if source == "-":
         return standard_input(), "standard input"
-    found = preset(source) or (None if os.path.exists(source) else preset_like(source) or preset_called(source))
+    found = preset(source) or (None if os.path.exists(source) else preset_like(source) or preset_by_nickname(source))
     config = found.config if found is not None else None if os.path.exists(source) else _package_model(source)
     if config is not None:
         return config, source

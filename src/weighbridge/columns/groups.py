@@ -57,7 +57,7 @@ def group(known: Family, single: Mapping[str, Any], many: Mapping[str, NDArray[n
     combinations, first = _combinations([many[key] for key in deciding])
     likes = [_bind_row(known, single, many, int(row)) for row in first]
     numbers: dict[str, int] = {}
-    kind = np.array([numbers.setdefault(repr(branched_on(known.fields, like)), len(numbers)) for like in likes])
+    kind = np.array([numbers.setdefault(repr(switch_values(known.fields, like)), len(numbers)) for like in likes])
     if len(numbers) == 1:
         yield Group(rows, likes[0])
         return
@@ -143,7 +143,7 @@ class _WatchedConfig(Config):
         return getattr(sizes, word)
 
 
-def branched_on(fields: tuple[Field, ...], sizes: Config) -> list[Any]:
+def switch_values(fields: tuple[Field, ...], sizes: Config) -> list[Any]:
     """Return everything that a blueprint may branch on, sub-configs included."""
     found: list[Any] = []
     for field in fields:

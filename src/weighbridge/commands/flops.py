@@ -40,7 +40,7 @@ def answer(arguments: Arguments) -> Answer:
 
 def _answer(arguments: Arguments) -> Answer:
     model = arguments.model()
-    given = _given(model, arguments)
+    given = _inputs(model, arguments)
     if arguments.convention:
         from weighbridge.conventions.arithmetic import count_arithmetic
         from weighbridge.documents import conventional
@@ -62,7 +62,7 @@ def _answer(arguments: Arguments) -> Answer:
     return Answer(data, document)
 
 
-def _given(model: ModelValue, arguments: Arguments) -> Inputs:
+def _inputs(model: ModelValue, arguments: Arguments) -> Inputs:
     """Return what is put in: what was asked, which the model has to have positions for, or the usual number of tokens."""
     from weighbridge.accounts.accepted_inputs import refuse_lengths, usual_lengths
     from weighbridge.accounts.inputs import Inputs

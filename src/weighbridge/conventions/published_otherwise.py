@@ -85,12 +85,12 @@ TYPES: dict[str, Callable[[Sequence[Atom]], Iterator[tuple[Piece, ...]]]] = {
 """By model type."""
 
 
-def held_beside(model_type: str | None, atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
+def extra_pieces(model_type: str | None, atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
     """Yield what others hold beside a class.
 
     >>> from weighbridge import model
     >>> from weighbridge.conventions.atoms import parts_of
-    >>> [piece.amount for piece in next(held_beside("phi4_multimodal", parts_of(model("phi-4-multimodal-instruct")).atoms))]
+    >>> [piece.amount for piece in next(extra_pieces("phi4_multimodal", parts_of(model("phi-4-multimodal-instruct")).atoms))]
     [369098752, 461373440]
     """
     if model_type in TYPES:

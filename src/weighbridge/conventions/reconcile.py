@@ -226,7 +226,7 @@ def _find_nearest(model: ModelValue, table: Conventions, meanings: list[Reading]
     others = list(_other_models(model, meanings, say))
     hints = []
     if reading.how == "exact":
-        others = others or [*_published_for_others(number, say)] or [*_as_in_siblings(model, number, say)]
+        others = others or [*_models_of_number(number, say)] or [*_as_in_siblings(model, number, say)]
         hints = list(_hints(model, table, number, value, say))
     return Nearest(match, number - value, (*others, *hints))
 
@@ -297,7 +297,7 @@ def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Itera
             yield say("{name} of {known} has {value}").format(name=model.class_name, known=known.name, value=f"{amount:,}")
 
 
-def _published_for_others(number: int, say: Say) -> Iterator[str]:
+def _models_of_number(number: int, say: Say) -> Iterator[str]:
     """Yield another model that exactly this number is published for: tables are filled by copying."""
     for known in presets():
         if known.total is not None and known.total.value == number:

@@ -23,7 +23,7 @@ from weighbridge.conventions.omissions import (
 )
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.pipelines import companions
-from weighbridge.conventions.published_otherwise import held_beside
+from weighbridge.conventions.published_otherwise import extra_pieces
 from weighbridge.conventions.quantized_counts import quantizer_change, quantizer_name, stated_quantizer
 from weighbridge.conventions.states import states
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -216,7 +216,7 @@ QUANTIZED = {
 
 def _pipelines(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
     """Yield the pipeline that a denoising network is published in, or a file that holds more than the class, also with fixed tables, which Keras's layers count."""
-    for beside in (*companions(model), *held_beside(model.model_type, taken.atoms)):
+    for beside in (*companions(model), *extra_pieces(model.model_type, taken.atoms)):
         yield view._replace(added=beside, cost=1, depth=0)
         if taken.buffers:
             yield view._replace(added=(*beside, Piece(mark("saved buffers"), taken.buffers)), cost=2, depth=0)

@@ -97,7 +97,7 @@ def document(
     else:
         figure = say("{total} bytes").format(total=f"{found.total:,}")
     remarks = [
-        *_remarks(model, given, how, found, _types_told(model, how, training, say), say),
+        *_remarks(model, given, how, found, _weights_dtype(model, how, training, say), say),
         *(_type_lines(model, how, training, say) if assumed else ()),
         *(_unreached_lines(model, given, say) if training else ()),
         *([say(KEPT).format(dtype=how.dtype)] if found.trust["weights"] == "bound" else []),
@@ -114,7 +114,7 @@ def _type_from(model: ModelValue, how: Settings, training: bool) -> str:
     return "file" if model.kind == "checkpoint" and how.quantization is None and (not training or file_type(model.tree)) else "default"
 
 
-def _types_told(model: ModelValue, how: Settings, training: bool, say: Say) -> str:
+def _weights_dtype(model: ModelValue, how: Settings, training: bool, say: Say) -> str:
     """Return the dtype of the weights: the one asked for, or a file's own."""
     as_stored = model.kind == "checkpoint" and how.quantization is None and not (training and is_unpacked(model.tree))
     return (file_type(model.tree) or say("the types of the file")) if as_stored else how.dtype

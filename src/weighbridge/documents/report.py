@@ -74,7 +74,7 @@ def _parameters_section(model: ModelValue, say: Say) -> Iterator[Block]:
     book = ledger(model.tree, PARAMETERS)
     yield Heading(1, "", say("Where they are"))
     yield Picture(book)
-    yield from _cut(_with_title(tree_table(book, all_tensors, most=MOST_ROWS + 1), TREE, say), say)
+    yield from _first_rows(_with_title(tree_table(book, all_tensors, most=MOST_ROWS + 1), TREE, say), say)
     yield Paragraph(1, say("Inside a repeated part counts are of one copy."))
 
 
@@ -118,7 +118,7 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
     rows = tuple(Row((name, as_int(number))) for name, number in numbers)
     yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
     yield Paragraph(1, say("FLOPs; a multiply-add is two"))
-    yield from _cut(
+    yield from _first_rows(
         _with_title(tree_table(flops.ledger, all_that_costs, most=MOST_ROWS + 1), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say), say
     )
 
@@ -134,7 +134,7 @@ def _tensor_table(model: ModelValue, say: Say) -> Iterator[Block]:
     yield from (Paragraph(1, text) for text in (more,) * (len(rows) > MOST_ROWS))
 
 
-def _cut(table: Table, say: Say) -> Iterator[Block]:
+def _first_rows(table: Table, say: Say) -> Iterator[Block]:
     """Yield a table's first rows, and say how many more there are."""
     yield table._replace(rows=table.rows[:MOST_ROWS])
     if len(table.rows) > MOST_ROWS:

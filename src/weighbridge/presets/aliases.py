@@ -324,10 +324,10 @@ def lookup(text: str) -> Meaning | None:
     return table().get(join_runs(runs(text)))
 
 
-def preset_called(text: str) -> Preset | None:
+def preset_by_nickname(text: str) -> Preset | None:
     """Return the one preset that people mean by a name, or None if there is none, or more than one.
 
-    >>> preset_called("Mixtral 8x7B v0.1").name, preset_called("BERT base")
+    >>> preset_by_nickname("Mixtral 8x7B v0.1").name, preset_by_nickname("BERT base")
     ('mixtral-8x7b', None)
     """
     found = lookup(text) if "/" not in text and "\\" not in text else None  # a path that is missing is no name

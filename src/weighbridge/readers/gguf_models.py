@@ -106,7 +106,7 @@ def steps_of(listing: Listing) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return () if known is None else _steps(known, _metadata(listing))
 
 
-def kept_in_metadata(listing: Listing) -> tuple[str, ...]:
+def metadata_suffixes(listing: Listing) -> tuple[str, ...]:
     """Return the name suffixes of parameters that a file keeps in its metadata instead of its tensors."""
     known = architecture_of(listing)
     return () if known is None else known.in_metadata

@@ -87,7 +87,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     """
     tensor_ranks, stages, expert_ranks = (sorted({place[which] for place in listings}) for which in (0, 1, 2))
     _check_arguments(facts.arguments, len(tensor_ranks), len(stages), len(expert_ranks))
-    cut = _cut_by(facts)
+    cut = _sharding_rule(facts)
     model: dict[str, StoredTensor] = {}
     layers = 0
     virtual = stated_size(facts.arguments, "virtual_pipeline_model_parallel_size")
@@ -108,7 +108,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
             model[name] = _tie_output(tensor._replace(name=name), model, facts.arguments)
     _check_whole(model, layers, facts.arguments)
     aside = [
-        tensor._replace(name=_named_after(place, len(expert_ranks), tensor.name), tied_to=None)
+        tensor._replace(name=_with_rank(place, len(expert_ranks), tensor.name), tied_to=None)
         for place, listing in sorted(listings.items())
         for tensor in listing.tensors
         if _is_aside(tensor)
@@ -131,7 +131,7 @@ def _model_tensors(listing: Listing) -> list[StoredTensor]:
     return [tensor for tensor in listing.tensors if not _is_aside(tensor)]
 
 
-def _named_after(place: Place, expert_ranks: int, name: str) -> str:
+def _with_rank(place: Place, expert_ranks: int, name: str) -> str:
     rank, stage, experts = place
     among = f", experts {experts}" if expert_ranks > 1 else ""
     return f"rank {rank}, stage {stage}{among}: {name}"
@@ -202,10 +202,10 @@ def _facts(path: Path) -> Facts:
     return Facts(state, patterns if isinstance(patterns, dict) else None)
 
 
-def _cut_by(facts: Facts) -> Cut:
+def _sharding_rule(facts: Facts) -> Cut:
     """Return the rule by which tensors are sharded: DeepSpeed's patterns if the file has them, else Megatron's names."""
     if facts.patterns is None:
-        return cut_in_megatron
+        return megatron_dimension
     whole = (*_patterns(facts.patterns, "tp_replicated_parameter_patterns"), *_patterns(facts.patterns, "parameter_to_average_patterns"))
     rows = _patterns(facts.patterns, "parameter_with_row_parallelism_patterns")
 
@@ -217,10 +217,10 @@ def _cut_by(facts: Facts) -> Cut:
     return cut
 
 
-def cut_in_megatron(name: str) -> int | None:
+def megatron_dimension(name: str) -> int | None:
     """Return the dimension along which Megatron-LM shards a tensor, by its module's name; None for an unknown name.
 
-    >>> [cut_in_megatron(f"decoder.layers.0.mlp.{name}") for name in ("linear_fc1.bias", "linear_fc2.weight", "linear_fc2.bias", "gate.weight")]
+    >>> [megatron_dimension(f"decoder.layers.0.mlp.{name}") for name in ("linear_fc1.bias", "linear_fc2.weight", "linear_fc2.bias", "gate.weight")]
     [0, 1, -1, None]
     """
     fused = cut_of_fused(name)

@@ -74,7 +74,7 @@ def spelling_of(listing: Listing) -> Spelling:
     steps = tuple(Step(re.compile(pattern), targets) for pattern, targets in gguf_models.steps_of(listing))
     return Spelling(
         steps,
-        elsewhere=gguf_models.kept_in_metadata(listing),
+        elsewhere=gguf_models.metadata_suffixes(listing),
         left_out=gguf_models.omitted_tensors(listing),
         added=gguf_models.extra_tensors(listing),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge.auditing.checks.names import UNKNOWN, find_mentions
-from weighbridge.presets.aliases import FAMILY, MODEL, lookup, member, preset_called, preset_configs, table
+from weighbridge.presets.aliases import FAMILY, MODEL, lookup, member, preset_by_nickname, preset_configs, table
 
 WRITTEN = {
     "BERT-Base, Uncased": "bert-base-uncased",
@@ -72,7 +72,7 @@ def test_a_source_may_be_called_as_people_write_it() -> None:
     from weighbridge.core.errors import SourceError
 
     assert count("Mixtral 8x7B v0.1").unique == 46_702_792_704
-    found = preset_called("t5.1.1.base")
+    found = preset_by_nickname("t5.1.1.base")
     assert found is not None
     assert found.name == "t5-v1_1-base"
     with pytest.raises(SourceError, match="did you mean bert-base-uncased, bert-base-cased"):

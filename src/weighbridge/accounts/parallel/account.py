@@ -147,11 +147,11 @@ def parallel_of(
         tuple(_notes(model.tree, found, layout, kept, working)),
         working.under_way if working is not None and working.activations is not None else (),
         _of_megatron(below, layout, largest, len(layers), batch, seq, checkpointing),
-        _of_deepspeed(model, layout),
+        _deepspeed_estimate(model, layout),
     )
 
 
-def _of_deepspeed(model: ModelValue, layout: Layout) -> deepspeed.Estimate | None:
+def _deepspeed_estimate(model: ModelValue, layout: Layout) -> deepspeed.Estimate | None:
     """Return DeepSpeed's own estimate, which it has for ZeRO-2 and 3 without other parallelism."""
     if layout.zero not in (2, 3) or layout.tp * layout.pp * layout.ep > 1:
         return None

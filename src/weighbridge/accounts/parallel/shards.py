@@ -81,13 +81,13 @@ def _cuts(base: Base) -> Iterator[Cut]:
     for module in base.modules.values():
         for row in module.tensors:
             if row.role != "buffer":
-                yield _cut(base, module, row, hidden)
+                yield _find_cut(base, module, row, hidden)
     for row in base.rows:
         if "." not in row.name and row.role != "buffer":
             yield Cut(row, "whole", None)
 
 
-def _cut(base: Base, module: Module, row: Row, hidden: object) -> Cut:
+def _find_cut(base: Base, module: Module, row: Row, hidden: object) -> Cut:
     if module.kind == "experts" and len(row.shape) >= 2:
         return _fused_cut(row, hidden)
     expert = "experts" in module.path and "experts" in module.path.split(".")

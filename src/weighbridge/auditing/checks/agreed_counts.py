@@ -9,7 +9,7 @@ from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import ANOTHER, Mention
-from weighbridge.auditing.checks.said_sizes import sizes_said
+from weighbridge.auditing.checks.said_sizes import sizes_in_text
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, is_own_size, only_model, sentence_bounds, subject_of_sentence
 from weighbridge.auditing.checks.settle import is_near, settle
@@ -155,7 +155,7 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]],
         return False
     if count.before and goes_on(text, count.start if predicate is None else predicate.end(), token.start):
         return False
-    sizes = {size.word for size in sizes_said(text) if count.start <= size.start < count.stop}
+    sizes = {size.word for size in sizes_in_text(text) if count.start <= size.start < count.stop}
     opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
     if not (count.named or OPENS_WITH_IT.match(text, count.start)) and opens and len(sizes) <= AGREED_FIELDS:
         return False
@@ -200,7 +200,7 @@ def _is_agreed(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]]
         if one.end <= len(line.raw) and count.start <= _column(scene, count.token.line, one.start) < count.stop
     ]
     near = [one for number in range(line.number - _LINES, line.number + _LINES + 1) for one in right.get(number, ())]
-    said = [size for size in sizes_said(line.text) if count.start <= size.start < count.stop]
+    said = [size for size in sizes_in_text(line.text) if count.start <= size.start < count.stop]
     if any(not is_own_size(count.subject.models, size) for size in said if size.word not in ("positions", "types", "vocab")):
         return False
     kinds = {size.word for size in said} | {one.kind for one in inside if one.kind == "total"}

@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.said_settings import REMARKS, rows_of_settings, settings_at
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, confirm, sizes_set
+from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, confirm, possible_sizes
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.claims import Claim
@@ -168,7 +168,7 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
         return HeldSetting(index, setting, token, own, loose) if plain and not example else None
     if token.unit or token.places:
         return None
-    values = [sizes_set(model, setting.kind) for model in about.subject.models]
+    values = [possible_sizes(model, setting.kind) for model in about.subject.models]
     number = int(token.value or 0)
     if not values[0]:
         return None

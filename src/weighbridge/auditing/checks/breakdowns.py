@@ -62,7 +62,7 @@ def _slip(rows: Sequence[_Row], times: Collection[int], held: Mapping[str, Refer
     follows = _follow(counts, times)[1]
     if not follows:
         return None  # as in most tables
-    meant = {(place, value) for place in range(len(counts)) if place not in follows for value in _meant(counts, place, times)}
+    meant = {(place, value) for place in range(len(counts)) if place not in follows for value in _corrections(counts, place, times)}
     if len(meant) > 1:
         meant = {one for one in meant if _is_by_shares(rows, *one)} or meant
     if len(meant) > 1:
@@ -151,7 +151,7 @@ def _parts(stack: Sequence[int], count: int, times: Collection[int], *, last: bo
     return fitting
 
 
-def _meant(counts: Sequence[int], place: int, times: Collection[int]) -> Iterator[int]:
+def _corrections(counts: Sequence[int], place: int, times: Collection[int]) -> Iterator[int]:
     """Yield what one row would have to be for all to add up, where that is the row but for a slip of the keys."""
     for value in sorted(_candidates(counts, place, times)):
         if (

@@ -29,7 +29,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             text = scene.lines[token.line].text
             if text.isascii() or "|" in text or any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
                 continue
-            found = _said(scene, token)
+            found = _counted_model(scene, token)
             if found is not None:
                 yield from _judge(scene, token, *found)
 
@@ -43,7 +43,7 @@ def _judge(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[
         yield from report_wrong_count(scene, token, subject, what, sure=True)
 
 
-def _said(scene: Scene, token: Token) -> tuple[Subject, str] | None:
+def _counted_model(scene: Scene, token: Token) -> tuple[Subject, str] | None:
     """Return the model that a count is surely of, and which of its counts it is."""
     text = scene.lines[token.line].text
     start, stop = sentence_of(text, token.start)

@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.on_demand import OnDemand
 from weighbridge.auditing.checks.own_counts import is_whole, preset_model
-from weighbridge.auditing.checks.scene import Scene, index_stated, words_of
+from weighbridge.auditing.checks.scene import Scene, index_sizes, words_of
 from weighbridge.auditing.checks.sentence_subjects import is_background
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import models_by_line
@@ -90,7 +90,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         laid,
         odd,
         tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
-        index_stated(sizes),
+        index_sizes(sizes),
         sorted(line for line, found in named.items() if found),
         [statement for statement in spoken if id(statement) in figures],
         figures,

@@ -29,7 +29,7 @@ def cut_or_rounded_up(token: Token, model: ModelValue, what: str, hedged: bool) 
     """Cut off or rounded up instead of rounded; said to be approximate and near."""
     if token.value is None or not (token.unit or token.places or hedged):
         return
-    shown = [_shown(token, scale) for scale in scales(token)]
+    shown = [_measure(token, scale) for scale in scales(token)]
     named, rough = list_named_counts(model, what), significant_digits(token) == 1
     for index, (name, count) in enumerate(named):
         for one in shown:
@@ -81,7 +81,7 @@ class _Shown(NamedTuple):
     digit: int
 
 
-def _shown(token: Token, scale: Fraction) -> _Shown:
+def _measure(token: Token, scale: Fraction) -> _Shown:
     assert token.value is not None
     part = token.value.denominator * scale.denominator
     number, unit = token.value.numerator * scale.numerator, token.value.denominator * scale.numerator

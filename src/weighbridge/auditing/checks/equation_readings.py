@@ -121,7 +121,7 @@ class Equation:
         token = side.term
         if is_sum_of_measures(self.scene, self.chain, token, true):
             return Fit("rounded", because(mark("rounded")))
-        return self._of_rounded(token) or self._other_units(token) or self._in_own_unit(side, true) or self._other_letters(token)
+        return self._fits_rounded(token) or self._other_units(token) or self._in_own_unit(side, true) or self._other_letters(token)
 
     def _fit_if_near(self, index: int, true: Fraction) -> Fit | None:
         """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
@@ -145,7 +145,7 @@ class Equation:
             if found is not None:
                 yield found
 
-    def _of_rounded(self, said_token: Token) -> Fit | None:
+    def _fits_rounded(self, said_token: Token) -> Fit | None:
         """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
         for side in self.chain.sides:
             # ``2 bytes`` are two, and not about two.

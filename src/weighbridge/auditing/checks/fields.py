@@ -103,7 +103,7 @@ def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, .
     after = [m for m in scene.mentions.get(index, ()) if m.column >= field.end and m.column - field.end <= FIELD_GAP]
     if after and re.search(r"(?:of|in|for|的|[(（])\W*$", scene.lines[index].text[field.end : after[0].column]):
         return *_of_mention(after[0]), False
-    for above in scene.named_above(index, LISTED_REACH):
+    for above in scene.naming_lines(index, LISTED_REACH):
         mentions = scene.mentions[above]
         models = [m for m in mentions if m.kind == MODEL]
         if mentions and not models and (index - above > FIELD_REACH or mentions[-1].kind != FAMILY):

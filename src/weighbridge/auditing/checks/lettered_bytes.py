@@ -116,30 +116,30 @@ class _Letters:
 
     def value_of(self, letter: str, index: int, column: int) -> int | None:
         """Return the value of a letter at a place."""
-        found = _values_given(self._scene.lines[index].text[:column]).get(letter)
+        found = _letter_values(self._scene.lines[index].text[:column]).get(letter)
         if found is not None:
             return found
-        given = self._given.get(letter, ())
+        given = self._value_lines.get(letter, ())
         place = bisect_left(given, (index, 0)) - 1
         if place >= 0 and given[place][0] > index - _REACH:
             return given[place][1]
         sizes = self._scene.sizes_at(index, column)
         if letter in sizes:
             return sizes[letter]
-        meant = [word for word, first in self._named.get(letter, {}).items() if first < index] if sizes else []
+        meant = [word for word, first in self._size_lines.get(letter, {}).items() if first < index] if sizes else []
         return sizes.get(meant[0]) if len(meant) == 1 else None
 
     @cached_property
-    def _given(self) -> dict[str, list[tuple[int, int]]]:
+    def _value_lines(self) -> dict[str, list[tuple[int, int]]]:
         """The lines that give each letter a value, with the value that each gives it last."""
         found: dict[str, list[tuple[int, int]]] = {}
         for index in self._scene.counted_lines:
-            for letter, value in _values_given(self._scene.lines[index].text).items():
+            for letter, value in _letter_values(self._scene.lines[index].text).items():
                 found.setdefault(letter, []).append((index, value))
         return found
 
     @cached_property
-    def _named(self) -> dict[str, dict[str, int]]:
+    def _size_lines(self) -> dict[str, dict[str, int]]:
         """The sizes that each letter is said to be, each with the first line that says it."""
         found: dict[str, dict[str, int]] = {}
         for index, line in enumerate(self._scene.lines):
@@ -154,7 +154,7 @@ _GIVEN = pattern(r"(?<![A-Za-z0-9_*×)^(+])([a-zV])\s{0,3}(?:=|为|是|取|设�
 
 
 @once_for_each_text
-def _values_given(text: str) -> dict[str, int]:
+def _letter_values(text: str) -> dict[str, int]:
     """Return the value that a line gives each letter last; the lines below a formula ask again and again."""
     return {letter: int(value.replace(",", "")) for letter, value in _GIVEN.findall(text)}
 

@@ -32,10 +32,10 @@ def check(scene: Scene) -> Iterator[Claim]:
             reason = because(mark("the lines above add up to {right}"), right=right)
             facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
             yield claim(scene.lines, total, total, "arithmetic", "wrong", **facts)
-    yield from _of_rounded(scene)
+    yield from _check_rounded(scene)
 
 
-def _of_rounded(scene: Scene) -> Iterator[Claim]:
+def _check_rounded(scene: Scene) -> Iterator[Claim]:
     """Hold what calls itself the subtotal of a list of rounded figures against them: ``23.4M``, ``0.39M``, ``小计 ≈ 23.8M``."""
     last = {token.line: token for statement in scene.numbered for _, token in scene.figures_of(statement) if token.unit != "%"}
     results = {line: token for line, token in last.items() if token.unit in COUNTING and token.value}

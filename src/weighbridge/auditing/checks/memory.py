@@ -203,7 +203,7 @@ def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tupl
     """Return the models that a figure may be of, and whether that is sure; a table's row without a known name is of none."""
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
     if table is not None and not named:
-        found = _named_in_row(scene, token) or member_of_row(scene, table, token.line)
+        found = _model_of_row(scene, token) or member_of_row(scene, table, token.line)
         return (found.models, True) if found is not None else ((), False)
     subject = subject_of(scene, token, start, len(scene.lines[token.line].text))
     if table is None and (subject is None or not subject.firm):
@@ -217,7 +217,7 @@ def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tupl
     return subject.models, before and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
 
 
-def _named_in_row(scene: Scene, token: Token) -> Subject | None:
+def _model_of_row(scene: Scene, token: Token) -> Subject | None:
     """Return the one model that a row of a table names before a figure."""
     named = scene.mentions.get(token.line, ())
     alone = len({m.names for m in named}) == 1 and named[0].kind == MODEL and named[-1].end <= token.start

@@ -25,7 +25,7 @@ from weighbridge.auditing.checks.table_counts import (
     doubtful_columns,
     part_claims,
 )
-from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, named_in_cell, whole_number
+from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, models_of_cell, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.lengths import read_length
@@ -44,7 +44,7 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
     for row in table.rows:
         side = _GRID_SIZE.search(row.cells[0].text)
         for cell, head in zip(row.cells[1:], top[1:], strict=False):
-            subject = named_in_cell(scene, cell.text, families)
+            subject = models_of_cell(scene, cell.text, families)
             if subject is None or side is None or head is None:
                 continue
             own = words_of(subject.models[0])

@@ -210,7 +210,7 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
             continue
         if section not in (None, "total") and subject(label)[0] == "total":
             return section, False
-        return _named_in(label)
+        return _component_of(label)
     after = _in_parentheses(scene, statement, end)
     if after:
         name, clear = subject(after)
@@ -230,7 +230,7 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
 
 
 @once_for_each_text
-def _named_in(label: str) -> tuple[str | None, bool]:
+def _component_of(label: str) -> tuple[str | None, bool]:
     """Return the component that a label names, and whether plainly: nothing else stands behind the name."""
     name, clear = subject(label)
     last = find_components(label)[-1]

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.cut_figures import Judgement
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.plain_totals import OF_PART
-from weighbridge.auditing.checks.said_sizes import SaidSize, said_by_model
+from weighbridge.auditing.checks.said_sizes import SaidSize, sizes_by_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
@@ -68,7 +68,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         yield total_claim(scene, one.token, one.found.verdict, one.found.expected, one.found.reason)
     if all(one.right for counts in told.values() for one in counts):
         return
-    sizes = said_by_model(scene, tabled)
+    sizes = sizes_by_model(scene, tabled)
     for name, counts in told.items():
         doubtful = [one for one in counts if not one.right]
         if len(doubtful) == 1 and _is_agreed(name, doubtful[0], counts, sizes):

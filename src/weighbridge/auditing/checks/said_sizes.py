@@ -33,7 +33,7 @@ class SaidSize(NamedTuple):
     own: bool
 
 
-def said_by_model(scene: Scene, tabled: Collection[int]) -> dict[str | None, list[SaidSize]]:
+def sizes_by_model(scene: Scene, tabled: Collection[int]) -> dict[str | None, list[SaidSize]]:
     """Return the sizes of running text by the model that they are said of."""
     found: dict[str | None, list[SaidSize]] = {}
     for passage in passages(scene, tabled):
@@ -50,7 +50,7 @@ def passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
             groups = {}
         if index in tabled or "|" in line.text:
             continue
-        for size in sizes_said(line.text) if _DIGIT.search(line.text) else ():
+        for size in sizes_in_text(line.text) if _DIGIT.search(line.text) else ():
             found = topic(scene, index, size.first)
             mention = found.mention if found is not None else _mention_of_given_model(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
@@ -61,7 +61,7 @@ def passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
     yield from groups.values()
 
 
-def sizes_said(text: str) -> list[DescribedSize]:
+def sizes_in_text(text: str) -> list[DescribedSize]:
     """Return the sizes that a line says in running text, and those it lists as settings, each number once."""
     found = {size.start: size for size in find_described_sizes(text)}
     for field in read_fields(text) if len(text) <= LONGEST else ():

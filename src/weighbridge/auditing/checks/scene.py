@@ -36,7 +36,7 @@ class StatedIndex(NamedTuple):
     hidden: Sequence[tuple[int, int]]
 
 
-def index_stated(stated: Sequence[StatedSize]) -> StatedIndex:
+def index_sizes(stated: Sequence[StatedSize]) -> StatedIndex:
     """Index the sizes that a text states."""
     on: dict[int, list[StatedSize]] = {}
     for size in stated:
@@ -120,7 +120,7 @@ class Scene(NamedTuple):
         named = self.mentions.get(token.line)
         return bool(named) and any(mention.column <= token.start < mention.end for mention in named or ())
 
-    def named_above(self, line: int, reach: int) -> Sequence[int]:
+    def naming_lines(self, line: int, reach: int) -> Sequence[int]:
         """Return the lines that name a model, of so many above a line, from the nearest on."""
         lines = self.named_lines
         return lines[bisect_left(lines, line - reach) : bisect_left(lines, line)][::-1]

@@ -80,7 +80,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         text = line.text
         if len(text) > _LONGEST or not _SIZES.search(text) or _FIGURE.search(text) is None:
             continue
-        found = {one.figure.start(): one for one in _said(scene, index)}
+        found = {one.figure.start(): one for one in _find_products(scene, index)}
         found |= {one.figure.start(): one for one in _read_products(index, text)}
         for place in sorted(found):
             yield from _hold(scene, found[place])
@@ -102,7 +102,7 @@ def _read_products(index: int, text: str) -> Iterator[_Product]:
                 yield _Product(index, figure, _count(match) * Fraction(match["each"]), EXACT_PRODUCT_FAR)
 
 
-def _said(scene: Scene, index: int) -> Iterator[_Product]:
+def _find_products(scene: Scene, index: int) -> Iterator[_Product]:
     """Read sentences that say of a model, which they call by its count alone, what its weights take in one dtype."""
     text, before = scene.lines[index].text, 0
     for figure in _FIGURE.finditer(text):

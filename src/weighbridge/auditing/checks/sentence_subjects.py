@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import UNKNOWN, Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
-from weighbridge.auditing.checks.said_sizes import sizes_said
+from weighbridge.auditing.checks.said_sizes import sizes_in_text
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.topics import is_size_of, sentence_ends, widths_of
 from weighbridge.auditing.patterns import pattern
@@ -65,7 +65,7 @@ def sections(scene: Scene, tabled: Collection[int]) -> Iterator[list[Sentence]]:
 
 def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
     """Return the sizes of a line, in words and in letters: ``XLM-R Base (L = 12, H = 768, A = 12)``."""
-    found = {size.start: size for size in sizes_said(scene.lines[index].text)}
+    found = {size.start: size for size in sizes_in_text(scene.lines[index].text)}
     for size in scene.stated_index.on.get(index, ()):
         first, last = (size.label, size.token) if size.label.start < size.token.start else (size.token, size.label)
         lettered = size.label.line == index and not size.listed and len(size.label.text) == 1
@@ -120,7 +120,7 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
         model = next((m for m in inside if m.kind == MODEL), None)
         return (model if one else None), model is not None and model.end <= first
     earlier = [m for m in mentions if m.column < start]
-    for above in (index, *scene.named_above(index, LISTED_REACH)):
+    for above in (index, *scene.naming_lines(index, LISTED_REACH)):
         named = earlier if above == index else scene.mentions.get(above, ())
         models = [m for m, _ in _at_hand(scene.lines[above].text, named) if m.kind == MODEL]
         if models:

@@ -37,11 +37,11 @@ class HeldSetting(NamedTuple):
     loose: bool
 
 
-def sizes_set(model: ModelValue, kind: str) -> frozenset[int]:
+def possible_sizes(model: ModelValue, kind: str) -> frozenset[int]:
     """Return all that a key may set in a model.
 
     >>> from weighbridge.auditing.checks.own_counts import preset_model
-    >>> sorted(sizes_set(preset_model("deepseek-v3"), "kv_lora"))
+    >>> sorted(possible_sizes(preset_model("deepseek-v3"), "kv_lora"))
     [512]
     """
     if model.description is None:
@@ -86,7 +86,7 @@ def alarm(scene: Scene, held: HeldSetting, subject: Subject, *, sure: bool) -> I
         )
         return
     word, number = KEYS.get(kind, kind), int(held.token.value or 0)
-    values = sizes_set(model, kind)
+    values = possible_sizes(model, kind)
     right = main_values(model).get(word) or (min(values) if len(values) == 1 else None)
     if right is None or number <= 0 or _is_called_alike(subject.models, word, number):
         return

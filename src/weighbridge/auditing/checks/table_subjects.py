@@ -105,7 +105,7 @@ def _has_figures(table: Table, place: int) -> bool:
 def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:
     top = (*table.head, *table.rows[:1])[:1]
     families = families_of(scene, table)
-    subjects = [named_in_cell(scene, cell.text, families) for cell in (top[0].cells[1:] if top else ())]
+    subjects = [models_of_cell(scene, cell.text, families) for cell in (top[0].cells[1:] if top else ())]
     if not any(subjects):
         return []
     found = []
@@ -143,7 +143,7 @@ def families_of(scene: Scene, table: Table) -> list[str]:
 def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequence[str]) -> Subject | None:
     for place, (cell, kind) in enumerate(zip(row.cells[:3], kinds, strict=False)):
         if (kind in ("", "other") or (not place and _CALLED.match(cell.text))) and re.search(r"[A-Za-z\u4e00-\u9fff]", cell.text):
-            found = named_in_cell(scene, cell.text, families)
+            found = models_of_cell(scene, cell.text, families)
             if found is not None:
                 return found
     family = _family_row(scene, row, kinds)
@@ -200,7 +200,7 @@ def _has_versions(family: str) -> bool:
     )
 
 
-def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:
+def models_of_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:
     """Return the models that a cell names, sizes alone taken for members of the table's families."""
     mentions = list(find_mentions(text))
     for mention in mentions:

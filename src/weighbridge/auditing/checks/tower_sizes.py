@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.field_values import sizes_of_part
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.titles import SIZE_TITLES
-from weighbridge.auditing.checks.towers import FIRM, WORDS, model_named, tower_in
+from weighbridge.auditing.checks.towers import FIRM, WORDS, certain_model, tower_in
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.field_words import Field, read_fields
@@ -60,12 +60,12 @@ def _sizes(scene: Scene) -> Iterator[Claim]:
             continue
         label = tower_in(above) if len(above) < _LABEL else None
         for field in _fields_of(line.text):
-            kind = _last_named(line.text, field.start)
+            kind = _last_tower(line.text, field.start)
             if kind is not None or label is not None:
                 groups.setdefault((kind, index) if kind is not None else (label or "", place), []).append((index, field))
     for (kind, _), said in groups.items():
         first, field = said[0]
-        model = model_named(scene, Token("num", "", first, field.start, field.end))
+        model = certain_model(scene, Token("num", "", first, field.start, field.end))
         own = _tower_values(model, kind) if model is not None else {}
         agreed = sum(field.value in own.get(field.word, ()) for _, field in said)
         for index, field in said:
@@ -152,7 +152,7 @@ _CLOSES = patterns.pattern(r"^\s*[})]|[})]\s*,?\s*$")
 _WIDTH = patterns.pattern(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
 
 
-def _last_named(text: str, end: int) -> str | None:
+def _last_tower(text: str, end: int) -> str | None:
     """Return the tower whose name stands last before a place in its sentence."""
     start, _ = sentence_of(text, end)
     found = [(match.start(), kind) for kind in ("vision", "text") for match in WORDS[kind].finditer(text, start, end)]

@@ -71,7 +71,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         for _, token in scene.figures_of(statement):
             if token.kind == "num" and token.value and is_count(token):
                 found = _tower_of_count(scene, token)
-                model = model_named(scene, token) if found else None
+                model = certain_model(scene, token) if found else None
                 if found and model is not None:
                     yield from _count(scene, token, model, found)
 
@@ -124,7 +124,7 @@ def tower_in(words: str) -> str | None:
     return towers[0] if len(towers) == 1 else None
 
 
-def model_named(scene: Scene, token: Token) -> ModelValue | None:
+def certain_model(scene: Scene, token: Token) -> ModelValue | None:
     """Return the model that a place is about, if it is given, or a model that is named and no guess."""
     model = scene.model_at(token.line, token.start)
     named = any(m.kind == MODEL for m in scene.mentions.get(token.line, ()))

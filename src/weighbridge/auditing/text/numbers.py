@@ -89,10 +89,10 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
     return _with_unit(text, token)
 
 
-def digits_read(text: str, start: int, end: int) -> tuple[Fraction, int]:
+def value_and_decimals(text: str, start: int, end: int) -> tuple[Fraction, int]:
     """Return the value of a number, which ends with its unit if it has one, and how many digits stand after its point.
 
-    >>> digits_read("of 12.5M", 3, 8)
+    >>> value_and_decimals("of 12.5M", 3, 8)
     (Fraction(25, 2), 1)
     """
     digits = _DIGITS.match(text, start, end)

@@ -61,13 +61,13 @@ def _pieces(line: Line) -> Iterator[Line]:
     """
     start = 0
     while len(line.text) - start > LONGEST:
-        stop, whole = _cut(line.text, start)
+        stop, whole = _piece_end(line.text, start)
         yield line._replace(text=line.text[start:stop] if whole else "", at=line.at[start:stop] if whole else ())
         start = stop
     yield line._replace(text=line.text[start:], at=line.at[start:]) if start else line
 
 
-def _cut(text: str, start: int) -> tuple[int, bool]:
+def _piece_end(text: str, start: int) -> tuple[int, bool]:
     """Return where the piece that starts at *start* ends, and whether it ends there by itself."""
     for pattern in (_ENDS, _WORDS):
         ends = [match.end() for match in pattern.finditer(text, start + LONGEST // 4, start + LONGEST)]

@@ -62,7 +62,7 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
     if token.value is None or _is_far(token, true):
         return None
     gaps = _gaps(token.value, scales(token), true)
-    for check in (_exact_fit, _fit_by_rounding, _fit_by_zeros, _cut):
+    for check in (_exact_fit, _fit_by_rounding, _fit_by_zeros, _truncation):
         for gap in gaps:
             found = check(token, true, gap, loose)
             if found is not None:
@@ -125,7 +125,7 @@ def _fit_by_zeros(token: Token, true: int | Fraction, gap: _Gap, loose: bool) ->
     return None
 
 
-def _cut(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
+def _truncation(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
     if token.value is None or not (token.unit or token.places):
         return None
     if 0 < -gap.size * 10**token.places < gap.unit:

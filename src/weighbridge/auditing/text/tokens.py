@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.memory import once_for_each_text, shape_of
-from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, digits_read, read_number
+from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number, value_and_decimals
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
 
 _ADDRESS = pattern(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
@@ -43,7 +43,7 @@ def _tokens(text: str, line: int) -> tuple[Token, ...]:
         if not written.isalpha():
             written = text[start:end] if kind in _WRITTEN else written
             if kind == "num":
-                value, places = digits_read(text, start, end)
+                value, places = value_and_decimals(text, start, end)
         found.append(_make(Token, (kind, written, line, start, end, value, unit, places, spaced)))
     return tuple(found)
 

@@ -48,7 +48,7 @@ def _shapes(block: Bars, width: int) -> Iterator[str]:
     room = width - LABEL - FIGURE
     for index, ((label, amounts), pieces) in enumerate(zip(block.rows, stripes(block), strict=True)):
         middle = LINE * index + LINE / 2
-        yield f'<text x="0" y="{middle:.1f}" dominant-baseline="central">{escape(_cut(label))}</text>'
+        yield f'<text x="0" y="{middle:.1f}" dominant-baseline="central">{escape(_shorten(label))}</text>'
         for start, end, kind in pieces:
             title = f"<title>{escape(block.legend[kind])}: {amounts[kind]:,}</title>"
             yield (
@@ -63,5 +63,5 @@ def _shapes(block: Bars, width: int) -> Iterator[str]:
         yield f'<text x="{at + 18}" y="{middle:.1f}" dominant-baseline="central">{escape(words)}</text>'
 
 
-def _cut(label: str, room: int = 30) -> str:
+def _shorten(label: str, room: int = 30) -> str:
     return label if len(label) <= room else "…" + label[-room + 1 :]
