@@ -84,6 +84,8 @@ def preset_like(name: str) -> Preset | None:
     ('bert-base-chinese', 't5-v1_1-small', 'opt-13b')
     >>> preset_like("bloomz_560m_multi").name, preset_like("wavlm-base-plus").name
     ('bloom-560m', 'wavlm-base')
+    >>> preset_like("deepseek-ai/DeepSeek-V3-Base").name, preset_like("someone/DeepSeek-V3-Base")
+    ('deepseek-v3', None)
     >>> preset_like("efficientnet-b3_3rdparty-ra-noisystudent_in1k").name
     'efficientnet-b3'
     """
@@ -96,6 +98,10 @@ def preset_like(name: str) -> Preset | None:
         _FOLDED.update(folded)  # at once: another thread must not find a part of it
     if whole := _FOLDED.get(fold_name(name)):
         return whole
+    owner, slash, bare = name.partition("/")
+    if slash:  # another release of its owner's that has the same config
+        found = _FOLDED.get(fold_name(bare))
+        return found if found is not None and found.hub.partition("/")[0].lower() == owner.lower() else None
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
     if "_3rdparty" in name and "_in1k" in name:  # MMPretrain, how weights that it took over were trained
         plain, language = name.partition("_")[0], "en"

@@ -87,6 +87,8 @@ def test_a_backbone_that_is_only_named_is_not_passed_over(model_type: str) -> No
 
 
 UNUSUAL: list[tuple[str, dict[str, Any], int]] = [
+    ("DeepseekV3ForSequenceClassification", {"model_type": "deepseek_v3", "hidden_act": "prelu"}, 670_099_739_767),
+    ("VideoPrismClipModel", {"model_type": "videoprism", "vision_config": {"hidden_act": "xielu"}}, 247_623_460),
     (
         "Cohere2VisionModel",
         {"model_type": "cohere2_vision", "vision_config": {"model_type": "swin"}, "text_config": {"num_hidden_layers": 1}},
