@@ -100,8 +100,8 @@ def preset_like(name: str) -> Preset | None:
         return whole
     owner, slash, bare = name.partition("/")
     if slash:  # another release of its owner's that has the same config
-        found = _FOLDED.get(fold_name(bare))
-        return found if found is not None and found.hub.partition("/")[0].lower() == owner.lower() else None
+        release = _FOLDED.get(fold_name(bare))
+        return release if release is not None and release.hub.partition("/")[0].lower() == owner.lower() else None
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
     if "_3rdparty" in name and "_in1k" in name:  # MMPretrain, how weights that it took over were trained
         plain, language = name.partition("_")[0], "en"
