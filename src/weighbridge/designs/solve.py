@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import Workload
 from weighbridge.designs.pairs import solve_pair
@@ -71,6 +72,6 @@ def solve(
     ({'num_hidden_layers': 12}, '7087872*num_hidden_layers + 24427776')
     """
     if not 1 <= len(keys) <= 2 or len(set(keys)) != len(keys):
-        raise UsageError(f"expected one or two unknowns, found {len(keys)}: {', '.join(keys)}"[:200])
+        raise UsageError(Text("expected one or two unknowns, found {count}: {names:.150}", count=len(keys), names=", ".join(keys)))
     problem = Problem(model, tuple(keys), dict(targets), dict(step or {}), workload or Workload())
     return Solution(problem.keys, problem.targets, *(solve_one if len(keys) == 1 else solve_pair)(problem))

@@ -76,7 +76,7 @@ def _table_rows(item: Item) -> Iterator[Row | Entry]:
     file = pq.ParquetFile(item.path)
     names = file.schema_arrow.names
     if "config" not in names:
-        raise ReadError(f"no column config; it has {', '.join(names)}"[:300], path=item.path)
+        raise ReadError(Text("no column config; it has {names:.250}", names=", ".join(names)), path=item.path)
     named = next((name for name in IDS if name in names), None)
     claims = [name for name in (*CLAIMS, "safetensors", *STATED) if name in names]
     table = file.read_row_group(item.start, columns=["config", *([named] if named else []), *claims])

@@ -217,7 +217,7 @@ def _row_groups(path: str) -> Iterator[Item]:
     except OSError as error:
         raise SourceError(Text("{path}: cannot be read: {strerror}", path=path, strerror=error.strerror or error), source=path) from None
     except Exception as error:  # pyarrow raises its own, OSError and ValueError
-        raise SourceError(f"{path}: no Parquet file: {error}"[:300], source=path) from None
+        raise SourceError(Text("{path}: no Parquet file: {error:.200}", path=path, error=str(error)), source=path) from None
     for number, rows in enumerate(groups):
         yield Item("rows", path, number, rows, rows=rows)
 

@@ -271,7 +271,9 @@ def _client(address: str) -> tuple[Any, tuple[type[BaseException], ...]]:
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False), (KilledWorker, CancelledError)
     except (OSError, ValueError, TimeoutError) as error:
-        raise SourceError(f"{address}: no Dask scheduler answers: {error}"[:300], source=address) from None
+        raise SourceError(
+            Text("{address}: no Dask scheduler answers: {error:.200}", address=address, error=str(error)), source=address
+        ) from None
 
 
 def _folder(out: Path) -> Path:

@@ -160,7 +160,8 @@ def _model(walk: _Walk, end: int, prefix: str, depth: int) -> None:
         elif field.number not in coreml_layers.WITHOUT_WEIGHTS:
             kind = coreml_layers.KINDS.get(field.number, f"kind {field.number}")
             walk.cursor.fail(
-                f"a model of the kind {kind}, which has no tensors to count: weigh the model that it was converted from", field.start
+                Text("a model of the kind {kind}, which has no tensors to count: weigh the model that it was converted from", kind=kind),
+                field.start,
             )
 
 
@@ -245,8 +246,10 @@ def _tensor_type(walk: _Walk, field: Field, name: str) -> tuple[str, int, tuple[
                 if one.number == 1 and one.wire == VARINT
             ]
             if not constants or len(shape) >= DEEPEST or not all(size < LONGEST for size in sizes):
-                walk.cursor.fail(f"the constant {make_printable(name)} has no shape of whole numbers", part.start)
+                walk.cursor.fail(Text("the constant {name} has no shape of whole numbers", name=make_printable(name)), part.start)
             shape.append(sizes[0] if sizes else 0)
     if kind not in TYPES:
-        walk.cursor.fail(f"the constant {make_printable(name)} is of type {kind}, which the format does not have", field.start)
+        walk.cursor.fail(
+            Text("the constant {name} is of type {kind}, which the format does not have", name=make_printable(name), kind=kind), field.start
+        )
     return *TYPES[kind], tuple(shape)

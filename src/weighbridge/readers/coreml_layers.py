@@ -5,6 +5,7 @@ Source: apple/coremltools 9.0, mlmodel/format/NeuralNetwork.proto (``NeuralNetwo
 
 from __future__ import annotations
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import StoredTensor
 from weighbridge.readers.protobuf import BYTES, VARINT, Budget, Field, fields, numbers, text
@@ -111,7 +112,7 @@ def network(cursor: Cursor, budget: Budget, field: Field, prefix: str, found: li
     cursor.at = field.start
     layers = [part for part in fields(cursor, field.end, budget) if part.number == 1]
     if len(layers) > MOST_LAYERS:
-        cursor.fail(f"a network of more than {MOST_LAYERS:,} layers", field.start)
+        cursor.fail(Text("a network of more than {most_layers:,} layers", most_layers=MOST_LAYERS), field.start)
     for layer in layers:
         _layer(cursor, budget, layer, prefix, found, depth)
 

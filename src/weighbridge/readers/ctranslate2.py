@@ -54,27 +54,30 @@ def read(file: BinaryIO) -> Listing:
     version = cursor.number(_WORD, "version")
     if version not in VERSIONS:
         cursor.fail(
-            f"version {version} of CTranslate2's models; 4 to 6 are read: convert it again, or weigh the one it was made from",
+            Text(
+                "version {version} of CTranslate2's models; 4 to 6 are read: convert it again, or weigh the one it was made from",
+                version=version,
+            ),
             0,
         )
     spec, revision = _text(cursor), cursor.number(_WORD, "revision")
     count = cursor.number(_WORD, "number of variables")
     if count > MOST_TENSORS:
-        cursor.fail(f"{count:,} variables; at most {MOST_TENSORS:,} are accepted")
+        cursor.fail(Text("{count:,} variables; at most {most_tensors:,} are accepted", count=count, most_tensors=MOST_TENSORS))
     found: dict[str, StoredTensor] = {}
     for _ in range(count):
         _keep(found, _variable(cursor), cursor)
     for _ in range(cursor.number(_WORD, "number of aliases")):
         name, owner = _text(cursor), _text(cursor)
         if owner not in found or len(found) >= MOST_TENSORS:
-            cursor.fail(f"{name!r:.80} is called equal to {owner!r:.80}, which is not in the file")
+            cursor.fail(Text("{name!r:.80} is called equal to {owner!r:.80}, which is not in the file", name=name, owner=owner))
         _keep(found, found[owner]._replace(name=name, tied_to=owner, size_bytes=0), cursor)
     if cursor.at != cursor.size:
-        cursor.fail(f"{cursor.size - cursor.at:,} bytes follow the last variable")
+        cursor.fail(Text("{number:,} bytes follow the last variable", number=cursor.size - cursor.at))
     tensors = tuple(_classify(tensor, found) for tensor in found.values())
     if len({tensor.name for tensor in tensors}) < len(tensors):  # names that differ by a dot in place of a slash are written alike
         name = next(name for name, many in Counter(tensor.name for tensor in tensors).items() if many > 1)
-        cursor.fail(f"{name!r:.80} occurs twice")
+        cursor.fail(Text("{name!r:.80} occurs twice", name=name))
     equal = [tensor for tensor in tensors if tensor.tied_to and tensor.role != "buffer"]
     notes = [Text("{count:,} arrays are equal to others, stored once and counted once", count=len(equal))] if equal else []
     return Listing("ctranslate2", tensors, {"spec": spec, "revision": revision}, tuple(notes))
@@ -86,7 +89,7 @@ def _text(cursor: Cursor) -> str:
 
 def _keep(found: dict[str, StoredTensor], tensor: StoredTensor, cursor: Cursor) -> None:
     if tensor.name in found:
-        cursor.fail(f"{tensor.name!r:.80} occurs twice")
+        cursor.fail(Text("{name!r:.80} occurs twice", name=tensor.name))
     found[tensor.name] = tensor
 
 
@@ -94,14 +97,22 @@ def _variable(cursor: Cursor) -> StoredTensor:
     """Read the head of a variable and pass over its bytes."""
     name, rank = _text(cursor), cursor.number(_BYTE, "rank")
     if rank > DEEPEST:
-        cursor.fail(f"{name!r:.80} has {rank} dimensions; at most {DEEPEST} are accepted")
+        cursor.fail(Text("{name!r:.80} has {rank} dimensions; at most {deepest} are accepted", name=name, rank=rank, deepest=DEEPEST))
     shape = tuple(cursor.number(_WORD, "size") for _ in range(rank))
     kind, length = cursor.number(_BYTE, "type"), cursor.number(_WORD, "length")
     if kind >= len(TYPES):
-        cursor.fail(f"{name!r:.80} is of type {kind}, which the format does not have")
+        cursor.fail(Text("{name!r:.80} is of type {kind}, which the format does not have", name=name, kind=kind))
     dtype, item = TYPES[kind]
     if length != prod(shape) * item:
-        cursor.fail(f"{name!r:.80} of shape {list(shape)} takes {prod(shape) * item:,} bytes; the file gives it {length:,}")
+        cursor.fail(
+            Text(
+                "{name!r:.80} of shape {shape} takes {number:,} bytes; the file gives it {length:,}",
+                name=name,
+                shape=list(shape),
+                number=prod(shape) * item,
+                length=length,
+            )
+        )
     cursor.skip(length, "variable")
     return StoredTensor(name, dtype, shape, length)
 

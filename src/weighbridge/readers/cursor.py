@@ -10,10 +10,63 @@ from struct import Struct
 from typing import BinaryIO, NoReturn, final
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 
 CHUNK = 1 << 16
 """Bytes fetched at a time; over a network this is what a header costs beyond its own length."""
+
+
+PLACES = (
+    mark("array"),
+    mark("attribute"),
+    mark("bits"),
+    mark("buffers"),
+    mark("constants"),
+    mark("delegates"),
+    mark("entry"),
+    mark("function"),
+    mark("graph"),
+    mark("header"),
+    mark("key"),
+    mark("layer"),
+    mark("length"),
+    mark("length of a key"),
+    mark("length of a name"),
+    mark("length of a text"),
+    mark("length of an array"),
+    mark("line"),
+    mark("magic number"),
+    mark("name"),
+    mark("name of a file"),
+    mark("node"),
+    mark("number"),
+    mark("number of aliases"),
+    mark("number of dimensions"),
+    mark("number of tensors and keys"),
+    mark("number of variables"),
+    mark("operation"),
+    mark("operator"),
+    mark("padding"),
+    mark("plans"),
+    mark("producer"),
+    mark("rank"),
+    mark("revision"),
+    mark("segments"),
+    mark("shape"),
+    mark("size"),
+    mark("sparse tensor"),
+    mark("sub-graphs"),
+    mark("tensor"),
+    mark("tensor's name"),
+    mark("tensors"),
+    mark("text"),
+    mark("type"),
+    mark("value"),
+    mark("values"),
+    mark("variable"),
+    mark("version"),
+)
+"""What a reader says that it was in the middle of; each is a sentence of the catalogue."""
 
 
 @final
@@ -84,11 +137,11 @@ class Cursor:
     def text(self, length: int, what: str, limit: int = 1 << 16) -> str:
         """Read *length* bytes of UTF-8, at most *limit*."""
         if length > limit:
-            self.fail(Text("a {what} of {length:,} bytes, the longest accepted is {limit:,}", what=what, length=length, limit=limit))
+            self.fail(Text("a {what} of {length:,} bytes, the longest accepted is {limit:,}", what=Text(what), length=length, limit=limit))
         try:
             return self.take(length, what).decode("utf-8")
         except UnicodeDecodeError:
-            self.fail(Text("a {what} that is not UTF-8", what=what))
+            self.fail(Text("a {what} that is not UTF-8", what=Text(what)))
 
     def error(self, message: str, offset: int | None = None) -> ReadError:
         """Return a :class:`ReadError` about this place, or another one."""
@@ -100,14 +153,16 @@ class Cursor:
 
     def _fail_short(self, length: int, what: str) -> NoReturn:
         left = max(self.size - self.at, 0)
-        self.fail(Text("the file ends inside the {what}: {length:,} bytes wanted, {left:,} left", what=what, length=length, left=left))
+        self.fail(
+            Text("the file ends inside the {what}: {length:,} bytes wanted, {left:,} left", what=Text(what), length=length, left=left)
+        )
 
     def _fill(self, length: int, what: str) -> None:
         try:
             self._file.seek(self.at)
             self._buffer = self._file.read(min(max(length, self._chunk), self.size - self.at))
         except OSError as error:
-            self.fail(f"cannot be read: {error.strerror}")
+            self.fail(Text("cannot be read: {strerror}", strerror=error.strerror))
         self._base = self.at
         if len(self._buffer) < length:
-            self.fail(Text("the file ends inside the {what}, before its stated size of {size:,} bytes", what=what, size=self.size))
+            self.fail(Text("the file ends inside the {what}, before its stated size of {size:,} bytes", what=Text(what), size=self.size))

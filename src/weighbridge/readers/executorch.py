@@ -111,7 +111,7 @@ def _sizes(program: Table) -> list[int]:
     segments = program.tables(4, MOST_TENSORS, "segments")
     number = segment.number(0, U32)
     if number >= len(segments):
-        program.buffer.fail(f"the constants are in segment {number:,} of {len(segments):,}", segment.begin)
+        program.buffer.fail(Text("the constants are in segment {number:,} of {count:,}", number=number, count=len(segments)), segment.begin)
     end = segments[number].number(1, U64)
     if end > program.buffer.size or any(one > other for one, other in pairwise((*offsets, end))):
         program.buffer.fail("the constants' places are not in order, or beyond the file's end", segment.begin)
@@ -127,15 +127,24 @@ def _constant(tensor: Table, sizes: list[int]) -> tuple[int, StoredTensor] | Non
     if not number or tensor.place(6):
         return None
     if number >= len(sizes):
-        tensor.buffer.fail(f"a tensor names constant {number:,} of {len(sizes):,}", tensor.begin)
+        tensor.buffer.fail(Text("a tensor names constant {number:,} of {count:,}", number=number, count=len(sizes)), tensor.begin)
     kind, shape = tensor.number(0, U8), tensor.numbers(2, I32, DEEPEST)
     if kind not in TYPES or min(shape, default=0) < 0:
-        tensor.buffer.fail(f"constant {number:,} is of type {kind} and shape {list(shape)}", tensor.begin)
+        tensor.buffer.fail(
+            Text("constant {number:,} is of type {kind} and shape {shape}", number=number, kind=kind, shape=list(shape)), tensor.begin
+        )
     dtype, item = TYPES[kind]
     due = prod(shape) * item
     if due > sizes[number]:
         tensor.buffer.fail(
-            f"constant {number:,} of shape {list(shape)} takes {due:,} bytes; the program has {sizes[number]:,}", tensor.begin
+            Text(
+                "constant {number:,} of shape {shape} takes {due:,} bytes; the program has {sizes:,}",
+                number=number,
+                shape=list(shape),
+                due=due,
+                sizes=sizes[number],
+            ),
+            tensor.begin,
         )
     learned = dtype.startswith(("F", "BF")) and prod(shape) > 1
     name = (extra.text(1) if extra is not None else "") or f"constant_{number}"

@@ -11,6 +11,7 @@ from struct import Struct
 from typing import BinaryIO, NamedTuple, NoReturn
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 
 U8, U16, I32, U32, U64 = Struct("<B"), Struct("<H"), Struct("<i"), Struct("<I"), Struct("<Q")
 PAGE = 1 << 13
@@ -33,10 +34,10 @@ class Buffer:
     def take(self, at: int, length: int) -> bytes:
         """Read bytes at a place."""
         if at < 0 or length < 0 or at + length > self.size:
-            self.fail(f"{length:,} bytes at {at:,} are beyond the file's end", min(max(at, 0), self.size))
+            self.fail(Text("{length:,} bytes at {at:,} are beyond the file's end", length=length, at=at), min(max(at, 0), self.size))
         self._left -= 1
         if self._left < 0:
-            self.fail(f"more than {MOST_READS:,} fields", at)
+            self.fail(Text("more than {most_reads:,} fields", most_reads=MOST_READS), at)
         page, start = divmod(at, PAGE)
         data = self._page(page)[start : start + length]
         while len(data) < length:
@@ -117,28 +118,30 @@ class Table(NamedTuple):
         begin = at + self.buffer.number(U32, at)
         length = self.buffer.number(U32, begin)
         if begin + 4 + length * item > self.buffer.size:
-            self.buffer.fail(f"a vector of {length:,} elements is beyond the file's end", begin)
+            self.buffer.fail(Text("a vector of {length:,} elements is beyond the file's end", length=length), begin)
         return Vector(begin + 4, length)
 
     def tables(self, field: int, most: int, what: str) -> list[Table]:
         """Return a field that is a vector of tables."""
         found = self.vector(field, 4)
         if found.length > most:
-            self.buffer.fail(f"{found.length:,} {what}; at most {most:,} are accepted", found.begin)
+            self.buffer.fail(
+                Text("{length:,} {what}; at most {most:,} are accepted", length=found.length, what=Text(what), most=most), found.begin
+            )
         return [self.buffer.table(found.begin + 4 * number) for number in range(found.length)]
 
     def numbers(self, field: int, layout: Struct, most: int) -> tuple[int, ...]:
         """Return a field that is a vector of whole numbers."""
         found = self.vector(field, layout.size)
         if found.length > most:
-            self.buffer.fail(f"{found.length:,} numbers; at most {most:,} are accepted", found.begin)
+            self.buffer.fail(Text("{length:,} numbers; at most {most:,} are accepted", length=found.length, most=most), found.begin)
         return tuple(self.buffer.number(layout, found.begin + layout.size * number) for number in range(found.length))
 
     def text(self, field: int, most: int = 1 << 13) -> str:
         """Return a field that is a text; empty if the table does not have it."""
         found = self.vector(field, 1)
         if found.length > most:
-            self.buffer.fail(f"a text of {found.length:,} bytes; at most {most:,} are accepted", found.begin)
+            self.buffer.fail(Text("a text of {length:,} bytes; at most {most:,} are accepted", length=found.length, most=most), found.begin)
         try:
             return self.buffer.take(found.begin, found.length).decode("utf-8")
         except UnicodeDecodeError:

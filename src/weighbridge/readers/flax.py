@@ -9,6 +9,7 @@ from math import prod
 from struct import Struct
 from typing import BinaryIO, NamedTuple
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
 from weighbridge.readers.variables import OPTIMIZER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimizer_notes, role_of_variable
@@ -123,7 +124,7 @@ def _arrays(file: BinaryIO) -> dict[str, _Array]:
         cursor.fail("it does not begin with a map", 0)
     _map(cursor, top.length, "", found, [MOST_VALUES])
     if cursor.at != cursor.size:
-        cursor.fail(f"{cursor.size - cursor.at:,} bytes follow the map")
+        cursor.fail(Text("{number:,} bytes follow the map", number=cursor.size - cursor.at))
     return found
 
 
@@ -170,18 +171,20 @@ def _token(cursor: Cursor) -> Token:
 def _map(cursor: Cursor, length: int, path: str, found: dict[str, _Array], left: list[int], depth: int = 0) -> None:
     """Walk a map of *length* entries; what is an array goes into *found* under its path."""
     if len(path) > LONGEST_PATH:
-        cursor.fail(f"a name of {len(path):,} letters, the longest accepted is {LONGEST_PATH:,}")
+        cursor.fail(
+            Text("a name of {count:,} letters, the longest accepted is {longest_path:,}", count=len(path), longest_path=LONGEST_PATH)
+        )
     if depth > DEEPEST_MAP:
-        cursor.fail(f"maps nested more than {DEEPEST_MAP} deep")
+        cursor.fail(Text("maps nested more than {deepest_map} deep", deepest_map=DEEPEST_MAP))
     keys: set[str] = set()
     for _ in range(length):
         at = cursor.at
         token = _token(cursor)
         if token.kind != "text":
-            cursor.fail(f"a key that is a {token.kind}, expected a text", at)
+            cursor.fail(Text("a key that is a {kind}, expected a text", kind=token.kind), at)
         key = cursor.text(token.length, "key", 1 << 12)
         if key in keys:
-            cursor.fail(f"the key {key!r:.80} occurs twice in one map", at)
+            cursor.fail(Text("the key {key!r:.80} occurs twice in one map", key=key), at)
         keys.add(key)
         if key == CHUNKED:
             _read_chunks(cursor, path, found, length)
@@ -193,18 +196,18 @@ def _value(cursor: Cursor, path: str, found: dict[str, _Array], left: list[int],
     """Read one value of a MessagePack text and all below it; arrays go to *found* by their paths."""
     left[0] -= 1
     if left[0] < 0 or len(found) > MOST_ARRAYS:
-        cursor.fail(f"more than {MOST_VALUES:,} values or {MOST_ARRAYS:,} arrays")
+        cursor.fail(Text("more than {most_values:,} values or {most_arrays:,} arrays", most_values=MOST_VALUES, most_arrays=MOST_ARRAYS))
     token = _token(cursor)
     if token.kind == "map":
         _map(cursor, token.length, path, found, left, depth + 1)
     elif token.kind == "list":
         if depth > DEEPEST_MAP:
-            cursor.fail(f"lists nested more than {DEEPEST_MAP} deep")
+            cursor.fail(Text("lists nested more than {deepest_map} deep", deepest_map=DEEPEST_MAP))
         for number in range(token.length):
             _value(cursor, f"{path}.{number}", found, left, depth + 1)
     elif token.kind == "array" and token.tag in (ARRAY, SCALAR):
         if path in found:
-            cursor.fail(f"two arrays are called {path!r:.80}")
+            cursor.fail(Text("two arrays are called {path!r:.80}", path=path))
         found[path] = _array(cursor, token.length, path)
     elif token.kind != "value":
         cursor.skip(token.length, token.kind)
@@ -214,22 +217,38 @@ def _array(cursor: Cursor, length: int, path: str) -> _Array:
     """Read an array's shape and type, and pass over its values."""
     end = cursor.at + length
     if end > cursor.size:
-        cursor.fail(f"the file ends inside the array {path!r:.80}: {length:,} bytes wanted, {cursor.size - cursor.at:,} left")
+        cursor.fail(
+            Text(
+                "the file ends inside the array {path!r:.80}: {length:,} bytes wanted, {number:,} left",
+                path=path,
+                length=length,
+                number=cursor.size - cursor.at,
+            )
+        )
     outer, sizes = _token(cursor), _token(cursor)
     if (outer.kind, outer.length) != ("list", 3) or sizes.kind != "list" or sizes.length > DEEPEST:
-        cursor.fail(f"the array {path!r:.80} is not a shape, a type and bytes")
+        cursor.fail(Text("the array {path!r:.80} is not a shape, a type and bytes", path=path))
     tokens = [_token(cursor) for _ in range(sizes.length)]
     shape = tuple(token.length for token in tokens)
     if not all(token.kind == "value" and 0 <= token.length < LONGEST for token in tokens):
-        cursor.fail(f"the array {path!r:.80} has a shape that cannot be")
+        cursor.fail(Text("the array {path!r:.80} has a shape that cannot be", path=path))
     name = _token(cursor)
     dtype = cursor.text(name.length, "type", 32) if name.kind == "text" else ""
     if dtype not in TYPES:
-        cursor.fail(f"the array {path!r:.80} is of type {dtype!r}, which is not known")
+        cursor.fail(Text("the array {path!r:.80} is of type {dtype!r}, which is not known", path=path, dtype=dtype))
     data = _token(cursor)
     due = prod(shape) * TYPES[dtype][1]
     if data.kind != "bytes" or data.length != due or cursor.at + due != end:
-        cursor.fail(f"the array {path!r:.80} of shape {list(shape)} and type {dtype} takes {due:,} bytes; it has {data.length:,}")
+        cursor.fail(
+            Text(
+                "the array {path!r:.80} of shape {shape} and type {dtype} takes {due:,} bytes; it has {length:,}",
+                path=path,
+                shape=list(shape),
+                dtype=dtype,
+                due=due,
+                length=data.length,
+            )
+        )
     begin = cursor.at
     cursor.skip(due, "array")
     return _Array(TYPES[dtype][0], shape, due, begin)
@@ -245,20 +264,20 @@ def _read_chunks(cursor: Cursor, path: str, found: dict[str, _Array], length: in
         token = _token(cursor)
         inner = (token.kind == "text" and cursor.text(token.length, "key") == key) and _token(cursor)
         if not inner or inner.kind != "map" or mark.length != 1 or length != 3:
-            cursor.fail(f"the array {path!r:.80} in chunks is not a mark, a shape and chunks", at)
+            cursor.fail(Text("the array {path!r:.80} in chunks is not a mark, a shape and chunks", path=path), at)
         for number in range(inner.length):
             name = _token(cursor)
             if name.kind != "text" or cursor.text(name.length, "key") != str(number):
-                cursor.fail(f"the array {path!r:.80} lacks its number {number}", at)
+                cursor.fail(Text("the array {path!r:.80} lacks its number {number}", path=path, number=number), at)
             item = _token(cursor)
             if key == "shape" and item.kind == "value" and 0 <= item.length < LONGEST and number < DEEPEST:
                 sizes.append(item)
             elif key == "chunks" and item.kind == "array" and item.tag == ARRAY:
                 parts[str(number)] = _array(cursor, item.length, path)
             else:
-                cursor.fail(f"the array {path!r:.80} in chunks is damaged", at)
+                cursor.fail(Text("the array {path!r:.80} in chunks is damaged", path=path), at)
     shape = tuple(size.length for size in sizes)
     types = {part.dtype for part in parts.values()}
     if len(types) != 1 or sum(prod(part.shape) for part in parts.values()) != prod(shape):
-        cursor.fail(f"the chunks of {path!r:.80} do not make up its shape {list(shape)}", at)
+        cursor.fail(Text("the chunks of {path!r:.80} do not make up its shape {shape}", path=path, shape=list(shape)), at)
     found[path] = _Array(types.pop(), shape, sum(part.size_bytes for part in parts.values()))

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.gguf_table import BORROWED, KNOWN, UNJUDGED, explain_no_description
 from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, StoredTensor
@@ -63,13 +63,14 @@ TYPES: dict[int, tuple[str, int, int]] = {
 }
 """By the number of each ggml type: its name, the elements of a block, and the bytes of a block."""
 
+UNDEFINED = mark("which ggml does not define")
 GONE = {
-    4: "Q4_2, which was dropped in 2023",
-    5: "Q4_3, which was dropped in 2023",
-    9: "Q8_1, which is for results in between and has had two sizes",
-    36: "IQ4_NL_4_4 to one program and I2_S to another",
-    37: "IQ4_NL_4_8, which is not for files",
-    38: "IQ4_NL_8_8, which is not for files",
+    4: mark("Q4_2, which was dropped in 2023"),
+    5: mark("Q4_3, which was dropped in 2023"),
+    9: mark("Q8_1, which is for results in between and has had two sizes"),
+    36: mark("IQ4_NL_4_4 to one program and I2_S to another"),
+    37: mark("IQ4_NL_4_8, which is not for files"),
+    38: mark("IQ4_NL_8_8, which is not for files"),
 }
 """Numbers of types that ggml has dropped, or whose size is not certain; what they were, for the message."""
 
@@ -116,11 +117,20 @@ def read(file: BinaryIO) -> Listing:
     order = _byte_order(cursor)
     counts = cursor.unpack(Struct(order + "2Q"), "number of tensors and keys")
     if counts[0] > MOST_TENSORS or counts[1] > MOST_KEYS:
-        cursor.fail(f"{counts[0]:,} tensors and {counts[1]:,} keys; at most {MOST_TENSORS:,} and {MOST_KEYS:,} are accepted", 8)
+        cursor.fail(
+            Text(
+                "{tensors:,} tensors and {keys:,} keys; at most {most_tensors:,} and {most_keys:,} are accepted",
+                tensors=counts[0],
+                keys=counts[1],
+                most_tensors=MOST_TENSORS,
+                most_keys=MOST_KEYS,
+            ),
+            8,
+        )
     metadata = _metadata(cursor, order, counts[1])
     alignment = metadata.get("general.alignment", 32)
     if type(alignment) is not int or not 0 < alignment <= 1 << 20 or alignment & (alignment - 1):
-        cursor.fail(f"general.alignment is {alignment!r:.40}, expected a power of two")
+        cursor.fail(Text("general.alignment is {alignment!r:.40}, expected a power of two", alignment=alignment))
     tensors, length = _table(cursor, order, counts[0], alignment)
     data = _skip_padding(cursor, alignment) if tensors else cursor.at
     missing = _missing_bytes(cursor, data + length, alignment)
@@ -227,7 +237,7 @@ def _byte_order(cursor: Cursor) -> str:
     if version == 1:
         cursor.fail("GGUF version 1, of August 2023, is not read; convert it with llama.cpp's quantize tool", 4)
     if version not in (2, 3):
-        cursor.fail(f"GGUF version {version:,}; versions 2 and 3 are read", 4)
+        cursor.fail(Text("GGUF version {version:,}; versions 2 and 3 are read", version=version), 4)
     return order
 
 
@@ -241,7 +251,7 @@ def _metadata(cursor: Cursor, order: str, count: int) -> dict[str, Any]:
         start = cursor.at
         key = cursor.text(cursor.number(length, "length of a key"), "key")
         if key in metadata:
-            cursor.fail(f"the key {key!r:.60} occurs twice", start)
+            cursor.fail(Text("the key {key!r:.60} occurs twice", key=key), start)
         number = cursor.number(kind, "type")
         if number == ARRAY:
             metadata[key] = _array(cursor, layouts, strings)
@@ -263,11 +273,11 @@ def _text(cursor: Cursor, size: int) -> object:
 
 def _scalar(cursor: Cursor, layouts: dict[int, Struct], number: int) -> Any:
     if number not in layouts:
-        cursor.fail(f"{number:,} is no type of a value")
+        cursor.fail(Text("{number:,} is no type of a value", number=number))
     layout = layouts[number]
     raw = cursor.take(layout.size)
     if number == 7 and raw > b"\1":
-        cursor.fail(f"a bool of {raw[0]}, expected 0 or 1", cursor.at - 1)
+        cursor.fail(Text("a bool of {raw}, expected 0 or 1", raw=raw[0]), cursor.at - 1)
     return layout.unpack(raw)[0]
 
 
@@ -277,12 +287,12 @@ def _array(cursor: Cursor, layouts: dict[int, Struct], strings: int) -> Any:
     length = cursor.number(layouts[10], "length of an array")
     if number == STRING:
         if length > strings:
-            cursor.fail(f"an array of {length:,} texts; at most {strings:,} more are accepted")
+            cursor.fail(Text("an array of {length:,} texts; at most {strings:,} more are accepted", length=length, strings=strings))
         for _ in range(length):
             cursor.skip(cursor.number(layouts[10], "length of a text"), "text")
         return SkippedValue("text", length)
     if number not in layouts:
-        cursor.fail(f"{number:,} is no type of an array's values")
+        cursor.fail(Text("{number:,} is no type of an array's values", number=number))
     layout = layouts[number]
     if length > KEPT_ARRAY:
         cursor.skip(length * layout.size, "array")
@@ -302,15 +312,23 @@ def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list
         name = cursor.text(cursor.number(long, "length of a name"), "tensor's name", 1 << 12)
         rank = cursor.number(word, "number of dimensions")
         if rank > 4:
-            cursor.fail(f"{name!r:.80} has {rank:,} dimensions, at most 4 are possible", at)
+            cursor.fail(Text("{name!r:.80} has {rank:,} dimensions, at most 4 are possible", name=name, rank=rank), at)
         *sizes, kind, start = cursor.unpack(shapes[rank], "shape")
         if name in names:
-            cursor.fail(f"the tensor {name!r:.80} occurs twice", at)
+            cursor.fail(Text("the tensor {name!r:.80} occurs twice", name=name), at)
         names.add(name)
         dtype, stored_bytes = _measure(cursor, name, tuple(sizes), kind, at)
         due = -(-end // alignment) * alignment  # rounded up to the alignment
         if start != due:
-            cursor.fail(f"the data of {name!r:.80} begins at {start:,}, expected {due:,}, where the one before it ends", at)
+            cursor.fail(
+                Text(
+                    "the data of {name!r:.80} begins at {start:,}, expected {due:,}, where the one before it ends",
+                    name=name,
+                    start=start,
+                    due=due,
+                ),
+                at,
+            )
         buffer = "buffer" if BUFFERS.fullmatch(name) else None
         tensors.append(StoredTensor(name, dtype, tuple(reversed(sizes)), stored_bytes, buffer))
         end = start + stored_bytes
@@ -320,15 +338,32 @@ def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list
 def _measure(cursor: Cursor, name: str, sizes: tuple[int, ...], kind: int, at: int) -> tuple[str, int]:
     """Return a tensor's type and how many bytes it takes."""
     if kind not in TYPES:
-        cursor.fail(f"{name!r:.80} is of type {kind:,}, {GONE.get(kind, 'which ggml does not define')}", at)
+        cursor.fail(
+            Text(
+                "{name!r:.80} is of type {kind:,}, {why}",
+                name=name,
+                kind=kind,
+                why=Text(GONE.get(kind, UNDEFINED)),
+            ),
+            at,
+        )
     dtype, block, block_bytes = TYPES[kind]
     elements = 1
     for size in sizes:
         elements *= size
     if elements // block * block_bytes >= LONGEST or any(size >= LONGEST for size in sizes):
-        cursor.fail(f"{name!r:.80} has the sizes {list(reversed(sizes))}, which no memory holds", at)
+        cursor.fail(Text("{name!r:.80} has the sizes {sizes}, which no memory holds", name=name, sizes=list(reversed(sizes))), at)
     if (sizes[0] if sizes else 1) % block:
-        cursor.fail(f"{name!r:.80} has rows of {sizes[0] if sizes else 1:,}, but {dtype} packs {block} at a time", at)
+        cursor.fail(
+            Text(
+                "{name!r:.80} has rows of {value:,}, but {dtype} packs {block} at a time",
+                name=name,
+                value=sizes[0] if sizes else 1,
+                dtype=dtype,
+                block=block,
+            ),
+            at,
+        )
     return dtype, elements // block * block_bytes
 
 
@@ -348,5 +383,5 @@ def _skip_padding(cursor: Cursor, alignment: int) -> int:
 def _missing_bytes(cursor: Cursor, end: int, alignment: int) -> int:
     """Return how many bytes a cut-off file lacks; bytes beyond the last tensor and its padding belong to none."""
     if cursor.size > -(-end // alignment) * alignment:
-        cursor.fail(f"{cursor.size - end:,} bytes after the last tensor's data belong to no tensor", end)
+        cursor.fail(Text("{number:,} bytes after the last tensor's data belong to no tensor", number=cursor.size - end), end)
     return max(end - cursor.size, 0)

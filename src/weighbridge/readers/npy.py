@@ -58,7 +58,7 @@ def read(file: BinaryIO) -> Listing:
     tensors: list[StoredTensor] = []
     while cursor.at < cursor.size:
         if len(tensors) == MOST_ARRAYS:
-            cursor.fail(f"more than {MOST_ARRAYS:,} arrays")
+            cursor.fail(Text("more than {most_arrays:,} arrays", most_arrays=MOST_ARRAYS))
         name = f"array_{len(tensors)}"
         begin = cursor.take(8, "array")
         if begin[:6] != MAGIC or begin[6] not in (1, 2, 3):
@@ -69,7 +69,7 @@ def read(file: BinaryIO) -> Listing:
             return read_at(file, cursor.at)
         count = prod(shape)
         if not item and count:
-            cursor.fail(f"{name} holds Python objects among other arrays")
+            cursor.fail(Text("{name} holds Python objects among other arrays", name=name))
         size = count * item
         cursor.skip(size, f"array {name} of shape {list(shape)}")
         learned = dtype.startswith(("F", "V", "C")) and not (dtype == "F64" and not shape)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import BinaryIO, NamedTuple
 
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.onnx_roles import MODULES, Use, module_of, with_role
@@ -162,7 +162,7 @@ def _list_tensors(walk: _Walk, scopes: list[Scope]) -> list[StoredTensor]:
                 if owner is not None and name in owner.tensors:
                     uses.setdefault(owner.tensors[name].name, []).append(Use(node.kind, position, node.numbers, node.name))
     if len(tensors) > MOST_TENSORS:
-        walk.cursor.fail(f"more than {MOST_TENSORS:,} tensors")
+        walk.cursor.fail(Text("more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS))
     full = {tensor.name for tensor in tensors}
     if len(full) != len(tensors):
         walk.cursor.fail("two tensors of one name in one graph")
@@ -177,7 +177,7 @@ def _owner(walk: _Walk, scope: Scope, name: str, at: int) -> Scope:
         if name in place.tensors or name in place.made:
             return place
         place = place.outer
-    raise walk.cursor.error(f"{name!r:.80} is taken by a node or given out, and nothing makes it", at)
+    raise walk.cursor.error(Text("{name!r:.80} is taken by a node or given out, and nothing makes it", name=name), at)
 
 
 def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
@@ -185,7 +185,7 @@ def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
     cursor = walk.cursor
     require_bytes(cursor, field, "graph")
     if scope.depth > DEEPEST_GRAPH:
-        cursor.fail(f"graphs nested more than {DEEPEST_GRAPH} deep", field.start)
+        cursor.fail(Text("graphs nested more than {deepest_graph} deep", deepest_graph=DEEPEST_GRAPH), field.start)
     cursor.at = field.start
     for inner in fields(cursor, field.end, walk.budget, GRAPH):
         if inner.number == 1:
@@ -223,7 +223,7 @@ def _function(walk: _Walk, field: Field, number: int) -> Scope:
 
 def _keep(walk: _Walk, scope: Scope, name: str, tensor: StoredTensor, field: Field) -> None:
     if not name or name in scope.tensors:
-        walk.cursor.fail(f"the tensor {name!r:.80} occurs twice" if name else "a tensor without a name", field.start)
+        walk.cursor.fail(Text("the tensor {name!r:.80} occurs twice", name=name) if name else mark("a tensor without a name"), field.start)
     scope.tensors[name] = tensor
 
 
@@ -278,7 +278,14 @@ def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dic
         elif inner.number in (6, 11):
             nested = Scope(f"{scope.prefix}{name}.{len(scope.inner)}.", scope)
             if len(nested.prefix) > LONGEST_PATH:
-                cursor.fail(f"a name of {len(nested.prefix):,} letters, the longest accepted is {LONGEST_PATH:,}", field.start)
+                cursor.fail(
+                    Text(
+                        "a name of {count:,} letters, the longest accepted is {longest_path:,}",
+                        count=len(nested.prefix),
+                        longest_path=LONGEST_PATH,
+                    ),
+                    field.start,
+                )
             scope.inner.append(nested)
             _graph(walk, inner, nested)
 
@@ -330,9 +337,9 @@ def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
         elif inner.number == 14:
             outside = inner.value == 1
     if kind not in TYPES:
-        cursor.fail(f"{name!r:.80} is of type {kind:,}, which ONNX does not define", field.start)
+        cursor.fail(Text("{name!r:.80} is of type {kind:,}, which ONNX does not define", name=name, kind=kind), field.start)
     if len(shape) > DEEPEST or not all(size < LONGEST for size in shape) or prod(shape) >= LONGEST:
-        cursor.fail(f"{name!r:.80} has the shape {shape!r:.100}, which cannot be", field.start)
+        cursor.fail(Text("{name!r:.80} has the shape {shape!r:.100}, which cannot be", name=name, shape=shape), field.start)
     dtype, bits = TYPES[kind]
     size_bytes = -(-prod(shape) * bits // 8)
     tied = _check_external(walk, name, prefix, external, size_bytes) if outside else None
@@ -352,9 +359,17 @@ def _check_external(walk: _Walk, name: str, prefix: str, entries: dict[str, str]
     """Check where a tensor's numbers lie in another file; two tensors at one place are one, and the second is tied."""
     location, offset, length = entries.get("location", ""), entries.get("offset", "0"), entries.get("length", str(size_bytes))
     if not location or not (offset + length).isdecimal() or not (offset + length).isascii() or len(offset + length) > 40:
-        walk.cursor.fail(f"{name!r:.80} lies in another file, and its place there is not told")
+        walk.cursor.fail(Text("{name!r:.80} lies in another file, and its place there is not told", name=name))
     if int(length) != size_bytes:
-        walk.cursor.fail(f"{name!r:.80} takes {size_bytes:,} bytes; {int(length):,} are given to it in {location!r:.80}")
+        walk.cursor.fail(
+            Text(
+                "{name!r:.80} takes {size_bytes:,} bytes; {length:,} are given to it in {location!r:.80}",
+                name=name,
+                size_bytes=size_bytes,
+                length=int(length),
+                location=location,
+            )
+        )
     walk.files.add(location)
     place = (location, int(offset), int(length))
     first = walk.places.setdefault(place, prefix + name)
@@ -367,14 +382,24 @@ def _check_count(walk: _Walk, name: str, count: int, kind: int, data: list[Field
     dtype, bits = TYPES[kind]
     raw = [field for field in data if field.number == 9]
     if raw and (len(data) > 1 or dtype == "STRING"):
-        cursor.fail(f"{name!r:.80} holds its numbers twice, or texts as raw data")
+        cursor.fail(Text("{name!r:.80} holds its numbers twice, or texts as raw data", name=name))
     if raw:
         found, due, unit = raw[0].end - raw[0].start, -(-count * bits // 8), "bytes"
     else:
         found, unit = sum(_count(walk, field) for field in data), "numbers"
         due = _entries(dtype, bits, count)
     if found != due:
-        cursor.fail(f"{name!r:.80} of {count:,} elements of type {dtype} needs {due:,} {unit}; it holds {found:,}")
+        cursor.fail(
+            Text(
+                "{name!r:.80} of {count:,} elements of type {dtype} needs {due:,} {unit}; it holds {found:,}",
+                name=name,
+                count=count,
+                dtype=dtype,
+                due=due,
+                unit=unit,
+                found=found,
+            )
+        )
 
 
 def _entries(dtype: str, bits: int, count: int) -> int:

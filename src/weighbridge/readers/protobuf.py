@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -43,12 +44,12 @@ def fields(cursor: Cursor, end: int, budget: Budget, known: frozenset[int] | Non
     while cursor.at < end:
         budget.left -= 1
         if budget.left < 0:
-            cursor.fail(f"more than {MOST_FIELDS:,} fields")
+            cursor.fail(Text("more than {most_fields:,} fields", most_fields=MOST_FIELDS))
         at = cursor.at
         tag = cursor.varint()
         number, wire = tag >> 3, tag & 7
         if not number or (known is not None and number not in known):
-            cursor.fail(f"field {number:,} is not one of this message, or of a later version of the format", at)
+            cursor.fail(Text("field {number:,} is not one of this message, or of a later version of the format", number=number), at)
         value = 0
         start = cursor.at
         if wire == VARINT:
@@ -61,9 +62,11 @@ def fields(cursor: Cursor, end: int, budget: Budget, known: frozenset[int] | Non
         elif wire in (FIXED64, FIXED32):
             stop = start + (8 if wire == FIXED64 else 4)
         else:
-            cursor.fail(f"{wire} is no way to write a field", at)
+            cursor.fail(Text("{wire} is no way to write a field", wire=wire), at)
         if stop > end:
-            cursor.fail(f"field {number:,} ends at {stop:,}, beyond its message, which ends at {end:,}", at)
+            cursor.fail(
+                Text("field {number:,} ends at {stop:,}, beyond its message, which ends at {end:,}", number=number, stop=stop, end=end), at
+            )
         yield Field(number, wire, value, start, stop)
         cursor.at = stop
 
@@ -78,7 +81,7 @@ def text(cursor: Cursor, field: Field, what: str, limit: int = 1 << 12) -> str:
 def require_bytes(cursor: Cursor, field: Field, what: str) -> None:
     """Insist that a field has bytes: a text, a message, or packed numbers."""
     if field.wire != BYTES:
-        cursor.fail(f"a {what} is written as a number", field.start)
+        cursor.fail(Text("a {what} is written as a number", what=Text(what)), field.start)
 
 
 def numbers(cursor: Cursor, field: Field, what: str, limit: int = 64) -> list[int]:
@@ -90,8 +93,8 @@ def numbers(cursor: Cursor, field: Field, what: str, limit: int = 64) -> list[in
     found: list[int] = []
     while cursor.at < field.end:
         if len(found) == limit:
-            cursor.fail(f"more than {limit} {what}s", field.start)
+            cursor.fail(Text("more than {limit} {what}s", limit=limit, what=Text(what)), field.start)
         found.append(cursor.varint())
     if cursor.at != field.end:
-        cursor.fail(f"the last {what} runs beyond its field", field.start)
+        cursor.fail(Text("the last {what} runs beyond its field", what=Text(what)), field.start)
     return found

@@ -121,7 +121,9 @@ def _entries(file: BinaryIO) -> tuple[dict[str, Entry], int]:
     """Return what the table says of each tensor, and the number of data shards."""
     cursor = Cursor(file)
     if not 48 <= cursor.size <= LARGEST:
-        cursor.fail(f"a file of {cursor.size:,} bytes is no index of a checkpoint; its index is the file that ends in .index", 0)
+        cursor.fail(
+            Text("a file of {size:,} bytes is no index of a checkpoint; its index is the file that ends in .index", size=cursor.size), 0
+        )
     data = cursor.take(cursor.size)
     if data[-8:] != MAGIC:
         cursor.fail("it does not end as the index of a checkpoint does; it may be cut off, or a data shard", cursor.size - 8)

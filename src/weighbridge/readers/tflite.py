@@ -87,7 +87,9 @@ def _size(table: Table) -> int:
     offset, size = table.number(1, U64), table.number(2, U64)
     if offset > 1:
         if offset + size > table.buffer.size:
-            table.buffer.fail(f"a buffer of {size:,} bytes at {offset:,} is beyond the file's end", table.begin)
+            table.buffer.fail(
+                Text("a buffer of {size:,} bytes at {offset:,} is beyond the file's end", size=size, offset=offset), table.begin
+            )
         return size
     return table.vector(0, 1).length
 
@@ -98,20 +100,27 @@ def _tensor(table: Table, sizes: list[int]) -> tuple[int, StoredTensor] | None:
     if table.number(10, U32):
         table.buffer.fail("a tensor whose weights are in another file, which is not opened", table.begin)
     if buffer >= len(sizes):
-        table.buffer.fail(f"a tensor names buffer {buffer:,} of {len(sizes):,}", table.begin)
+        table.buffer.fail(Text("a tensor names buffer {buffer:,} of {count:,}", buffer=buffer, count=len(sizes)), table.begin)
     if not sizes[buffer]:
         return None
     if number >= len(TYPES):
-        table.buffer.fail(f"a tensor is of type {number}, which the format does not have", table.begin)
+        table.buffer.fail(Text("a tensor is of type {number}, which the format does not have", number=number), table.begin)
     dtype, bits = TYPES[number]
     shape, name = table.numbers(0, I32, DEEPEST), table.text(3)
     if min(shape, default=0) < 0:
-        table.buffer.fail(f"{make_printable(name)} has the shape {list(shape)}", table.begin)
+        table.buffer.fail(Text("{name} has the shape {shape}", name=make_printable(name), shape=list(shape)), table.begin)
     sparse = table.table(6) is not None
     due = -(-prod(shape) * bits // 8)
     if bits and not sparse and due != sizes[buffer]:
         table.buffer.fail(
-            f"{make_printable(name)} of shape {list(shape)} takes {due:,} bytes; its buffer has {sizes[buffer]:,}", table.begin
+            Text(
+                "{name} of shape {shape} takes {due:,} bytes; its buffer has {sizes:,}",
+                name=make_printable(name),
+                shape=list(shape),
+                due=due,
+                sizes=sizes[buffer],
+            ),
+            table.begin,
         )
     scales = table.table(4)
     quantized = scales is not None and scales.vector(2, 4).length > 0

@@ -1,5 +1,7 @@
 """The catalogues hold every sentence of the source, and nothing else."""
 
+import ast
+import re
 import string
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -55,6 +57,17 @@ def test_a_missing_translation_is_listed_and_said_in_english(capsys: pytest.Capt
 def test_sentences_of_the_source_are_collected() -> None:
     found = {str(message.id) for message in load_script().collected()}
     assert len(found & set(read(CATALOGUES[0]))) > 3000
+
+
+def test_an_error_is_made_of_a_sentence_and_its_values() -> None:
+    """An f-string is English in every language."""
+    script = load_script()
+    raised = script.RAISED | script.RAISING
+    for path in script.SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and node.args and (getattr(node.func, "id", "") or getattr(node.func, "attr", "")) in raised:
+                said = "".join(part.value for part in getattr(node.args[0], "values", ()) if isinstance(getattr(part, "value", 0), str))
+                assert not re.search("[a-z]{2}", said), f"{path}:{node.lineno}: {said}: wants a Text"
 
 
 def test_a_text_remembers_its_template_and_values() -> None:
