@@ -24,6 +24,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Config, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
@@ -98,7 +99,7 @@ def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
     for grid in maps:
         memory = memory + area(grid)
     fitting = len(maps) == c.levels and (c.levels > 1 or len(seen.maps) == 1)
-    undetermined = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
+    undetermined = unknown(Text("the backbone hands on {count} maps, and {levels} are looked at", count=len(seen.maps), levels=c.levels))
     return part("input_proj", *found, kind="projection"), memory if fitting else undetermined
 
 

@@ -17,6 +17,7 @@ from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, RATIO, REGIST
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LABELS, MLP, OBJECT_QUERIES, Config, constant, derived, size, switch
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Node, Part, Tensor
@@ -55,7 +56,9 @@ def all_tokens(c: Config) -> Stream:
         return input_tokens(c)
     if 0 < c.blocks <= c.layers:
         return tokens(c) + c.queries
-    return unknown(f"the queries come in before the last {c.blocks} of {c.layers} layers, and no mask can be drawn")
+    return unknown(
+        Text("the queries come in before the last {blocks} of {layers} layers, and no mask can be drawn", blocks=c.blocks, layers=c.layers)
+    )
 
 
 def both_layers(c: Config, attends: Part, mlp: Part) -> tuple[Part, ...]:

@@ -16,6 +16,7 @@ from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, constant, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, unknown, valid_up_to
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
@@ -110,7 +111,11 @@ def decoder(c: Config, memory: Stream, text: Stream) -> tuple[Part, ...]:
         kind="layer",
         repeat=c.decoder_layers,
     )
-    places = None if c.coordinates == 4 else unknown(f"a place has four coordinates, and {c.coordinates} are expected")
+    places = (
+        None
+        if c.coordinates == 4
+        else unknown(Text("a place has four coordinates, and {coordinates} are expected", coordinates=c.coordinates))
+    )
     points = mlp_head("reference_points_head", c.coordinates // 2 * H, H, H, executions=c.decoder_layers, stream=places)
     return layer_norm("layer_norm", H, executions=c.decoder_layers + 1), layer, points
 
@@ -126,7 +131,7 @@ def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
     seen, H, text = backbone_features(c, wrapped=True), c.hidden, valid_up_to("seq", c.longest, "max_text_len")
     inputs, memory = sources(with_changes(c, levels=max(c.levels, len(seen.maps))) if c.second else c, seen)
     if c.second and len(seen.maps) > c.levels:
-        memory = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
+        memory = unknown(Text("the backbone hands on {count} maps, and {levels} are looked at", count=len(seen.maps), levels=c.levels))
     runs = c.targets and (c.staged or not c.second)
     asked: Stream = c.queries if runs else unknown("queries are not learned, and the reference runs only learned ones")
     learned = (embedding("query_position_embeddings", c.queries, H),) if c.targets or not c.staged else ()

@@ -14,6 +14,7 @@ from weighbridge.blueprints.modules.stage_fields import number, scale_width
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, size, variant
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -44,7 +45,7 @@ def model(c: Config, *, headed: bool = False) -> tuple[Part, ...]:
     """Describe RfDetrModel: one map is attended to, joined from all that the backbone outputs."""
     seen, inner = features(c.backbone, c.backbone.image), scale_width(c.hidden, c.expansion)
     grid: Grid = seen.maps[-1]
-    memory: Stream = area(grid) if c.levels == 1 else unknown(f"there is one map, and {c.levels} are expected")
+    memory: Stream = area(grid) if c.levels == 1 else unknown(Text("there is one map, and {levels} are expected", levels=c.levels))
     body = part("backbone", *seen.parts, kind="backbone", stream=seen.parts[1].stream)  # type: ignore[union-attr]
     joined = part("projector_layer", *c2f(c, len(seen.maps) * c.backbone.hidden, inner, conv), kind="convolution")
     projector = part("projector", joined, layer_norm("layer_norm", c.hidden), kind="projector", stream=area(grid))

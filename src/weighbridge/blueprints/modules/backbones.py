@@ -165,7 +165,7 @@ def features(c: Config, picture: Grid) -> Features:
         found = selected_outputs(c, *timm_resnet.resnet(c, picture))
         return replace(found, parts=(part("_backbone", *found.parts, kind="backbone"),))
     if c.model_type not in TYPES:
-        nobody = unknown(f"the maps of {c.model_type} under this neck")
+        nobody = unknown(Text("the maps of {model_type} under this neck", model_type=c.model_type))
         wide = PYRAMIDS[c.model_type](c) if c.model_type in PYRAMIDS else None
         widths = tuple(c.hidden if wide is None else wide[index] for index in c.outputs)
         return Features(submodel(c, "Backbone").children, ((nobody, nobody),) * len(widths), widths)  # type: ignore[arg-type]
@@ -194,7 +194,7 @@ def patch_grid(c: Config) -> Grid:
     """Return the map of patches of a vision transformer; of what has maps of several sizes it is not known."""
     if "image_height" in vars(c) and "patch_height" in vars(c):
         return grid(c)
-    nobody = unknown(f"the maps of {c.model_type} under this neck")
+    nobody = unknown(Text("the maps of {model_type} under this neck", model_type=c.model_type))
     return nobody, nobody  # type: ignore[return-value]
 
 

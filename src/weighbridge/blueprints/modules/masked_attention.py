@@ -59,7 +59,7 @@ def backbone_features(c: Config) -> Features:
 def map_areas(seen: Features) -> list[Stream]:
     """Return the positions of the maps attended to, the smallest first."""
     if len(seen.maps) < LEVELS:
-        return [unknown(f"three maps are looked at, and the backbone hands on {len(seen.maps)}")] * LEVELS
+        return [unknown(Text("three maps are looked at, and the backbone hands on {count}", count=len(seen.maps)))] * LEVELS
     return [area(grid) for grid in seen.maps[: -LEVELS - 1 : -1]]
 
 

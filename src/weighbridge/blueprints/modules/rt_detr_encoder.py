@@ -13,6 +13,7 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, module_list
 from weighbridge.blueprints.modules.stage_fields import scale_width
 from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -68,7 +69,9 @@ def hybrid_encoder(
     """Describe the encoder over maps, the largest first; later ones have another *layer*, *join* maps or halve them another way."""
     H, levels = c.encoder_hidden, range(len(c.in_widths) - 1)
     if len(maps) != len(c.in_widths):
-        undetermined: Stream = unknown(f"{len(c.in_widths)} maps are expected, and the backbone hands on {len(maps)}")
+        undetermined: Stream = unknown(
+            Text("{expected} maps are expected, and the backbone hands on {count}", expected=len(c.in_widths), count=len(maps))
+        )
         upper = below = [undetermined for _ in levels]
         attended: list[Stream] = [undetermined for _ in c.projected]
     else:

@@ -89,7 +89,7 @@ def bit(c: Config) -> tuple[Part, ...]:
     if c.padding == "VALID":
         last = unknown("without padding, a layer's convolutions and what is added to them differ in size")
     fits = widths[-1] == c.widths[-1]  # the reference forgets the factor here
-    whole = last if fits else unknown(f"the last stage is {widths[-1]} wide, and its norm {c.widths[-1]}")
+    whole = last if fits else unknown(Text("the last stage is {width} wide, and its norm {norm}", width=widths[-1], norm=c.widths[-1]))
     norm = (group_norm("norm", c.widths[-1], stream=whole),) if c.before else ()
     encoder = part("encoder", module_list("stages", *found), kind="encoder", stream=last)
     return (part("embedder", *embedder, kind="embeddings"), encoder, *norm)

@@ -13,6 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import first_stages, number, nu
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, label_head, part, replace
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part
@@ -92,7 +93,9 @@ def efficientnet(c: Config) -> tuple[Part, ...]:
             blocks.append(block(c, str(len(blocks)), stage, inputs, (grid, after)))
             grid = after
     top = width_of(c, 1280)
-    places: Stream = area(grid) if top == c.last else unknown(f"the last convolution is {top} wide, and its norm {c.last}")
+    places: Stream = (
+        area(grid) if top == c.last else unknown(Text("the last convolution is {top} wide, and its norm {last}", top=top, last=c.last))
+    )
     last = conv2d("top_conv", width_of(c, c.outs[c.stages - 1]), top, 1, stream=places, bias=False), batch_norm("top_bn", c.last)
     return embeddings, part("encoder", part("blocks", *blocks, kind="stage"), last[0], replace(last[1], stream=places), kind="encoder")
 

@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, label_head, part
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part, Tensor
@@ -131,7 +132,11 @@ def features(c: Config, picture: Grid) -> Features:
 def classification(c: Config) -> Part:
     """Describe HGNetV2ForImageClassification: the labels, on the mean of all positions."""
     fits = c.widths[-1] == c.outs[-1]
-    seen: Stream = "one" if fits else unknown(f"the last stage is {c.outs[-1]} wide, and the classifier sees {c.widths[-1]}")
+    seen: Stream = (
+        "one"
+        if fits
+        else unknown(Text("the last stage is {width} wide, and the classifier sees {seen}", width=c.outs[-1], seen=c.widths[-1]))
+    )
     return part("", *hgnet(c, c.image)[1], label_head("fc", c.widths[-1], c.labels, stream=seen), kind="model")
 
 

@@ -22,6 +22,7 @@ from weighbridge.blueprints.modules.swin_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, variant, with_changes
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, label_head, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -35,7 +36,9 @@ def windows(c: Config, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stre
     """
     side = c.window if whole else min(c.window, *grid)
     if side != c.window:
-        undetermined = unknown(f"a window of {c.window} places does not run on a map of {grid[0]} by {grid[1]}")
+        undetermined = unknown(
+            Text("a window of {window} places does not run on a map of {height} by {width}", window=c.window, height=grid[0], width=grid[1])
+        )
         return undetermined, undetermined, side * side
     across = -(-grid[0] // side), -(-grid[1] // side)
     return area(across) * side * side, area(across), side * side
@@ -55,7 +58,7 @@ def attention(c: Config, index: int, grid: tuple[int, int], whole: bool) -> Part
     uneven = not c.older and type(width) is int and width % heads
     scores = attend(heads=heads, head_dim=width // heads if uneven else exact(width, heads), queries=inside, keys=inside, groups=count)
     if uneven:  # the present class builds, but cannot split its vectors
-        places = unknown(f"{heads} heads do not divide a width of {width}")
+        places = unknown(Text("{heads} heads do not divide a width of {width}", heads=heads, width=width))
     if c.older:
         where = Tensor("relative_position_index", (c.window**2, c.window**2), "buffer")
         inner = part("self", table(c, heads), where, *queries, scores, kind="self_attention")

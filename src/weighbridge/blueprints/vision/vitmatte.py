@@ -51,7 +51,7 @@ def picture(c: Config) -> Grid:
         return c.backbone.image_height, c.backbone.image_width
     if isinstance(inner.get("image"), tuple):
         return inner["image"]
-    nobody = unknown(f"the image of {c.backbone.model_type}")
+    nobody = unknown(Text("the image of {model_type}", model_type=c.backbone.model_type))
     return nobody, nobody  # type: ignore[return-value]
 
 
