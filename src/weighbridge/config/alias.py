@@ -34,12 +34,41 @@ def _refined_web(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {"new_decoder_architecture": "n_head_kv" in raw, **found}
 
 
+PHI4MM_AUDIO = {
+    "attention_dim": "hidden_size",
+    "attention_heads": "num_attention_heads",
+    "linear_units": "intermediate_size",
+    "num_blocks": "num_blocks",
+    "input_size": "input_size",
+    "kernel_size": "kernel_size",
+    "time_reduction": "time_reduction",
+    "ext_pw_out_channel": "ext_pw_out_channel",
+    "depthwise_multiplier": "depthwise_multiplier",
+}
+PHI4MM_KEYS = frozenset("audio_processor embd_layer full_attn_mod img_processor interpolate_factor speech_lora vision_lora".split())
+
+
+def _phi4mm(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring the speech encoder's keys to those of the library; its relative positions are of 500 distances where nothing is said."""
+    found = {key: value for key, value in raw.items() if key not in PHI4MM_KEYS and (value is not False or not key.endswith("_bias"))}
+    processor = raw.get("audio_processor")
+    stated = processor.get("config") if isinstance(processor, dict) else None
+    stated = stated if isinstance(stated, dict) else {}
+    biases = stated.get("relative_attention_bias_args")
+    distance = biases.get("t5_bias_max_distance", 500) if isinstance(biases, dict) else 500
+    audio = {name: stated[key] for key, name in PHI4MM_AUDIO.items() if key in stated}
+    return {**found, "audio_config": {"bias_max_distance": distance, **audio}}
+
+
 FALCON = PublishedType("falcon", "tiiuae/falcon-7b and falcon-40b, modelling_RW.py", _refined_web)
 TYPES: dict[str, PublishedType] = {
     "RefinedWeb": FALCON,
     "RefinedWebModel": FALCON,
     "deepseek_ref": PublishedType("deepseek_v4", "sgl-project/DeepSeek-V4-Flash-FP8, whose class is DeepseekV4ForCausalLM"),
     "kimi_k2": PublishedType("deepseek_v3", "transformers 5.23.0, models/kimi_k25/configuration_kimi_k25.py"),
+    "phi4mm": PublishedType(
+        "phi4_multimodal", "microsoft/Phi-4-multimodal-instruct, whose files hold two adapters more for every map of the text", _phi4mm
+    ),
     "minimax_m3": PublishedType("minimax_m3_vl_text", "MiniMaxAI/MiniMax-M3, the text of minimax_m3_vl with the same keys"),
     "new": PublishedType("gte", "Alibaba-NLP/new-impl, whose classes transformers 5.23.0 has as gte"),
 }
@@ -48,6 +77,7 @@ TYPES: dict[str, PublishedType] = {
 CLASSES: dict[str, str] = {
     "RWForCausalLM": "FalconForCausalLM",
     "RWModel": "FalconModel",
+    "Phi4MMForCausalLM": "Phi4MultimodalForCausalLM",
     "T5WithLMHeadModel": "T5ForConditionalGeneration",
     "MiniMaxM3ForCausalLM": "MiniMaxM3VLForCausalLM",
     "MiniMaxM3SparseForCausalLM": "MiniMaxM3VLForCausalLM",

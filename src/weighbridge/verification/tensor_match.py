@@ -65,6 +65,8 @@ class Judge(NamedTuple):
         reason = match_shapes(wanted, row, self.vocabularies())
         if reason is None and self._is_flat(row) and count == elements(wanted):
             reason = "packed weights, of which the file tells the count and not the shape"
+        if reason is None and self._is_filled_up(wanted, row):
+            reason = f"filled up to the head dimension: {count:,} entries in the file, {elements(wanted):,} heads in the config"
         if wanted.role == "buffer":
             explained.append(Finding(row.name, "a buffer: saved, not learned", 0 if row.tied_to else count))
         elif reason is None:
@@ -75,6 +77,13 @@ class Judge(NamedTuple):
         else:
             matched.add(wanted.name)
             self._tie(wanted, row, reason, explained)
+
+    def _is_filled_up(self, wanted: Row, row: Row) -> bool:
+        """Tell whether a number for each head has as many entries as a head is wide, as the files of Kimi K3 have the decay's logarithm."""
+        text = self.known.raw.get("text_config", self.known.raw)
+        linear = text.get("linear_attn_config") if isinstance(text, dict) else None
+        width = linear.get("head_dim") if isinstance(linear, dict) else None
+        return wanted.name.endswith(".A_log") and _shape_without_ones(row) == (width,) and elements(row) > elements(wanted)
 
     def _is_flat(self, row: Row) -> bool:
         """Tell whether these are packed weights that have lost their shape, as bitsandbytes and HQQ write them."""

@@ -79,3 +79,11 @@ def test_the_first_code_of_phi_has_as_many_parameters_as_the_second(hidden: int,
     }
     assert model(first).count().unique == model(second, "PhiForCausalLM").count().unique == total
     assert model(first).flops(2, 7).forward_matmul == model(second, "PhiForCausalLM").flops(2, 7).forward_matmul
+
+
+def test_phi_4_multimodals_own_config_is_the_librarys() -> None:
+    processor = {"config": {"attention_dim": 1024, "attention_heads": 16, "relative_attention_bias_args": {"t5_bias_max_distance": 500}}}
+    raw = {"model_type": "phi4mm", "architectures": ["Phi4MMForCausalLM"], "audio_processor": processor, "lm_head_bias": False}
+    sizes = {"num_attention_heads": 24, "num_key_value_heads": 8, "tie_word_embeddings": True, "img_processor": None}
+    found = model({**raw, **sizes, "embd_layer": {"embedding_cls": "image_audio"}})
+    assert (found.class_name, found.count().unique, found.unknown) == ("Phi4MultimodalForCausalLM", 4_743_988_032, [])

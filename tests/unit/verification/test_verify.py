@@ -22,6 +22,9 @@ from weighbridge.verification.verify import claims, verify
 UNKNOWN = ", whose storage it shares in the class, or a tensor of its own: a header cannot tell"
 
 
+KIMI = Path(__file__).parents[4] / "shared" / "configs" / "moonshotai--Kimi-K3_config.json"
+
+
 def file(model: Model, names: str = "reference") -> list[StoredTensor]:
     """Return the file that the reference saves: every storage once."""
     return [stored_tensor(row.name, *ints(row.shape)) for row in model.tensors(names) if row.tied_to is None]
@@ -186,6 +189,20 @@ def test_a_padded_vocabulary() -> None:
     }
     assert not verify_account(model, file(bert(vocab_size=103))).holds, "103 rows are no padding"
     assert not verify_account(model, file(bert(vocab_size=96))).holds, "fewer rows are no padding"
+
+
+def test_the_files_of_kimi_k3_fill_a_number_for_each_head_up() -> None:
+    linear = {"num_heads": 6, "head_dim": 8, "short_conv_kernel_size": 4, "kda_layers": [1], "full_attn_layers": [2]}
+    text = {"linear_attn_config": linear, "num_hidden_layers": 2, "hidden_size": 16, "vocab_size": 64, "intermediate_size": 24}
+    published = json.loads(KIMI.read_text()) if KIMI.exists() else pytest.skip("the published configs do not lie beside the repository")
+    model = weighbridge.model({**published, "text_config": {**published["text_config"], **text}, "quantization_config": None})
+    wider = [tensor._replace(shape=(8,)) if tensor.name.endswith(".A_log") else tensor for tensor in file(model)]
+    found = verify_account(model, wider)
+    assert found.holds
+    filled = {reason: count for name, reason, count in reasons(found) if name.endswith(".A_log")}
+    assert filled == {"filled up to the head dimension: 8 entries in the file, 6 heads in the config": 2}
+    longer = [tensor._replace(shape=(9,)) if tensor.name.endswith(".A_log") else tensor for tensor in file(model)]
+    assert not verify_account(model, longer).holds
 
 
 def test_a_transposed_matrix() -> None:
