@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, is_own_
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import goes_on
-from weighbridge.auditing.checks.totals import is_active, is_count, is_hedged, is_operand
+from weighbridge.auditing.checks.totals import is_active, is_hedged
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
@@ -71,14 +71,13 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
 
 def _counts(scene: Scene, tabled: Collection[int], taken: Collection[tuple[int, int]]) -> Iterator[_Count]:
     """Yield the counts of running text that nobody judged, each with its model."""
-    for statement in scene.numbered:
-        for index, token in scene.figures_of(statement):
-            line = scene.lines[token.line]
-            if not token.unit or token.line in tabled or len(line.text) > LONGEST or not is_count(token) or is_operand(statement, index):
-                continue
-            count = _read(scene, token) if (line.number, line.at[token.start]) not in taken else None
-            if count is not None:
-                yield count
+    for _, _, token in scene.sorted_figures.plain_counts:
+        line = scene.lines[token.line]
+        if not token.unit or token.line in tabled or len(line.text) > LONGEST:
+            continue
+        count = _read(scene, token) if (line.number, line.at[token.start]) not in taken else None
+        if count is not None:
+            yield count
 
 
 def _read(scene: Scene, token: Token) -> _Count | None:

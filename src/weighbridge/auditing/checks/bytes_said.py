@@ -15,7 +15,6 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.core.messages import mark
 
 _EACH = patterns.pattern(
@@ -47,21 +46,20 @@ MOST_MODELS = 4
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Confirm bytes that a count of the text, or of its model, times bytes for each parameter gives, and the bytes of a dtype."""
-    for statement in scene.numbered:
-        for _, token in scene.figures_of(statement):
-            if token.kind != "num" or token.unit not in BYTES or not token.value:
-                continue
-            text = scene.lines[token.line].text[max(0, token.start - _REACH) : token.end + _REACH // 2]
-            if token.unit in ("byte", "bytes", "字节") and token.value <= _DTYPE_BYTES:
-                if any(size == token.value and pattern.search(text) for size, pattern in DTYPES):
-                    yield _dtype(scene, token)
-                continue
-            above = " ".join(scene.lines[i].text[:_REACH] for i in range(max(0, token.line - _ABOVE), token.line))
-            if _ABOUT.search(f"{text} {above[-200:]}"):
-                place, _ = words_about(scene, token)
-                judged = hold(place, list(_amounts(scene, token, text, above)), firm=False)
-                if judged is not None:
-                    yield judged
+    for _, _, token in scene.sorted_figures.in_bytes:
+        if not token.value:
+            continue
+        text = scene.lines[token.line].text[max(0, token.start - _REACH) : token.end + _REACH // 2]
+        if token.unit in ("byte", "bytes", "字节") and token.value <= _DTYPE_BYTES:
+            if any(size == token.value and pattern.search(text) for size, pattern in DTYPES):
+                yield _dtype(scene, token)
+            continue
+        above = " ".join(scene.lines[i].text[:_REACH] for i in range(max(0, token.line - _ABOVE), token.line))
+        if _ABOUT.search(f"{text} {above[-200:]}"):
+            place, _ = words_about(scene, token)
+            judged = hold(place, list(_amounts(scene, token, text, above)), firm=False)
+            if judged is not None:
+                yield judged
 
 
 def _dtype(scene: Scene, token: Token) -> Claim:

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import topic
-from weighbridge.auditing.checks.totals import is_count, is_hedged, is_operand
+from weighbridge.auditing.checks.totals import is_hedged
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
@@ -22,16 +22,15 @@ from weighbridge.presets.aliases import MODEL
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the counts of whole models, and of what works on a token, that a verb of having or their name stands right before."""
-    for statement in scene.numbered:
-        for index, token in scene.figures_of(statement):
-            if token.kind != "num" or not token.unit or token.line in tabled or not is_count(token) or is_operand(statement, index):
-                continue
-            text = scene.lines[token.line].text
-            if text.isascii() or "|" in text or any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
-                continue
-            found = _counted_model(scene, token)
-            if found is not None:
-                yield from _judge(scene, token, *found)
+    for _, _, token in scene.sorted_figures.plain_counts:
+        text = scene.lines[token.line].text
+        if not token.unit or token.line in tabled or text.isascii() or "|" in text:
+            continue
+        if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
+            continue
+        found = _counted_model(scene, token)
+        if found is not None:
+            yield from _judge(scene, token, *found)
 
 
 def _judge(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[Claim]:

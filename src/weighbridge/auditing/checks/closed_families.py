@@ -16,11 +16,12 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.totals import is_count, is_hedged
+from weighbridge.auditing.checks.totals import is_hedged
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
+from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.tokens import tokens

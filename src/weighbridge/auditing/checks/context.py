@@ -19,6 +19,7 @@ from weighbridge.auditing.checks.subjects import models_by_line
 from weighbridge.auditing.claims import Line, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain, chains
+from weighbridge.auditing.text.figures import sort_figures
 from weighbridge.auditing.text.head_units import with_head_units
 from weighbridge.auditing.text.letters import letter_meanings, meanings
 from weighbridge.auditing.text.numbers import Token
@@ -70,6 +71,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     amounts.know("", {**_with_letters(own, meant), **letters})
     known_only = all(m.kind in (MODEL, FAMILY) for found in named.values() for m in found)
     figures = _figures(spoken)
+    numbered = [statement for statement in spoken if id(statement) in figures]
     full = frozenset(t.value for found in figures.values() for _, t in found if t.value and t.value >= 1000 and not t.unit and not t.places)
     return Scene(
         lines,
@@ -92,10 +94,11 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
         index_sizes(sizes),
         sorted(line for line, found in named.items() if found),
-        [statement for statement in spoken if id(statement) in figures],
+        numbered,
         figures,
         [index for index, line in enumerate(lines) if _DIGIT.search(line.text)],
         [line.text for line in lines],
+        sort_figures(numbered, figures),
     )
 
 

@@ -69,12 +69,11 @@ def bytes_each(text: str) -> list[Fraction]:
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check lines that say how many bytes a dtype takes: ``FP32: 4 bytes``, ``| BF16 | 2 bytes |``, ``INT8 (8 位整型): 1 字节``."""
-    for statement in scene.numbered:
-        for _, token in scene.figures_of(statement):
-            if token.kind == "num" and token.unit in _BYTES and token.value and token.value <= _WIDEST:
-                right = _stated_dtype(scene, token)
-                if right is not None:
-                    yield _claim(scene, token, right)
+    for _, _, token in scene.sorted_figures.in_bytes:
+        if token.unit in _BYTES and token.value and token.value <= _WIDEST:
+            right = _stated_dtype(scene, token)
+            if right is not None:
+                yield _claim(scene, token, right)
 
 
 def _stated_dtype(scene: Scene, token: Token) -> Fraction | None:

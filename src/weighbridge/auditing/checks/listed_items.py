@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values, main_values, values_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, may_be_otherwise
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.items import Item
 from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.numbers import Token
@@ -39,7 +39,7 @@ def hold_item(text: str, index: int, item: Item, subject: Subject) -> Listed | N
     if item.kind in ("total", "active"):
         if _OF_ONE.search(re.split(r"[,，;；。(（]|\.(?!\d)", text[: item.start])[-1]):
             return None
-        return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
+        return Listed(item, token, settle(token, subject.models, item.kind) is not None) if is_count(token) else None
     number = token.value or Fraction(0)
     item = _meant_letter(text, item, int(number), subject)
     values = set(lengths_of(number, token.unit)) if item.kind == "positions" else {int(number)}

@@ -20,7 +20,6 @@ from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE, WEIGHTS_FAR
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -90,15 +89,14 @@ def check(scene: Scene) -> Iterator[Claim]:
     columns: dict[tuple[int, str], list[tuple[Token, Table, Claim | None]]] = {}
     for laid in scene.tables:
         tables.update((line, laid) for line in laid.lines if line not in tables)
-    for statement in scene.numbered:
-        for index, token in scene.figures_of(statement):
-            if token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
-                table = tables.get(token.line)
-                judged = _claim(scene, token, table)
-                if table is not None:
-                    columns.setdefault((id(table), head_of(table, token)), []).append((token, table, judged))
-                elif judged is not None:
-                    yield judged
+    for statement, index, token in scene.sorted_figures.in_bytes:
+        if _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
+            table = tables.get(token.line)
+            judged = _claim(scene, token, table)
+            if table is not None:
+                columns.setdefault((id(table), head_of(table, token)), []).append((token, table, judged))
+            elif judged is not None:
+                yield judged
     for (_, head), column in columns.items():
         yield from _of_column(scene, column, plain=not _PACKED.search(head))
 

@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.totals import is_count, is_hedged, is_operand
+from weighbridge.auditing.checks.totals import is_hedged
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
@@ -40,19 +40,18 @@ _CLAUSE = pattern(r"[,，;；:：(（]")
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check each count that stands behind its model's name in the possessive, or right before ``for`` and a name."""
-    for statement in scene.numbered:
-        for index, token in scene.figures_of(statement):
-            if token.kind != "num" or not token.unit or token.line in tabled or not is_count(token) or is_operand(statement, index):
-                continue
-            owner = _owner(scene, token)
-            subject = of_mention(scene, owner, firm=True) if owner is not None else None
-            if subject is None or is_of_their_own(scene, token.line):
-                continue
-            found = settle(token, subject.models, hedged=is_hedged(scene.lines[token.line].text[: token.start]), whole=True)
-            if found is not None:
-                yield total_claim(scene, token, found.verdict, found.expected, found.reason)
-            elif subject.firm and not is_near(token, subject.models):
-                yield from report_wrong_count(scene, token, subject, "total")
+    for _, _, token in scene.sorted_figures.plain_counts:
+        if not token.unit or token.line in tabled:
+            continue
+        owner = _owner(scene, token)
+        subject = of_mention(scene, owner, firm=True) if owner is not None else None
+        if subject is None or is_of_their_own(scene, token.line):
+            continue
+        found = settle(token, subject.models, hedged=is_hedged(scene.lines[token.line].text[: token.start]), whole=True)
+        if found is not None:
+            yield total_claim(scene, token, found.verdict, found.expected, found.reason)
+        elif subject.firm and not is_near(token, subject.models):
+            yield from report_wrong_count(scene, token, subject, "total")
 
 
 def _owner(scene: Scene, token: Token) -> Mention | None:

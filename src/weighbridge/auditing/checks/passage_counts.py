@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_size_of, topic
-from weighbridge.auditing.checks.totals import is_active, is_blocked, is_count, is_hedged, is_of_a_part, is_operand
+from weighbridge.auditing.checks.totals import is_active, is_blocked, is_hedged, is_of_a_part
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
@@ -52,18 +52,15 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     """
     judged = {(claim.line, claim.start): claim.verdict for claim in claims}
     told: dict[str, list[_Told]] = defaultdict(list)
-    for statement in scene.numbered:
-        figures = [t for i, t in scene.figures_of(statement) if t.unit and is_count(t) and not is_operand(statement, i)]
-        if not figures:
-            continue
+    for statement, figures in scene.sorted_figures.counts_by_statement():
         sides = {t.start for chain in scene.chains_of(statement) if len(chain.sides) > 1 for t in chain.tokens[chain.start : chain.end]}
         for token in figures:
-            if token.line not in tabled and token.start not in sides:
+            if token.unit and token.line not in tabled and token.start not in sides:
                 verdict = judged.get((scene.lines[token.line].number, scene.lines[token.line].at[token.start]))
                 found = _read_count(scene, token, verdict) if verdict in (None, "unsettled", *_RIGHT) else None
                 if found is not None:
                     told[found.subject.name].append(found)
-    for one in (one for counts in told.values() for one in counts if one.found is not None):
+    for one in (one for found in told.values() for one in found if one.found is not None):
         assert one.found is not None
         yield total_claim(scene, one.token, one.found.verdict, one.found.expected, one.found.reason)
     if all(one.right for counts in told.values() for one in counts):

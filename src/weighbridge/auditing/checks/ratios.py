@@ -26,13 +26,11 @@ _REACH = 6
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check each share against the two numbers of which it is said."""
-    for statement in scene.numbered:
-        for index, token in scene.figures_of(statement):
-            if token.kind == "num" and token.unit == "%" and token.value is not None:
-                pair = _pair(statement, index) or _pair_of_sentence(scene, statement, index)
-                judged = _claim(scene, token, *pair) if pair is not None else None
-                if judged is not None:
-                    yield judged
+    for statement, index, token in scene.sorted_figures.shares:
+        pair = _pair(statement, index) or _pair_of_sentence(scene, statement, index)
+        judged = _claim(scene, token, *pair) if pair is not None else None
+        if judged is not None:
+            yield judged
 
 
 def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:

@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Claim, Line
 from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.figures import Figures
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import StatedSize
@@ -79,6 +80,7 @@ class Scene(NamedTuple):
         figures: By statement, its numbers, each with its place in it.
         counted_lines: The lines that have a digit, in order.
         texts: The lines as they are read.
+        sorted_figures: The numbers by what they may be, for checks that judge one kind of them.
     """
 
     lines: Sequence[Line]
@@ -105,6 +107,7 @@ class Scene(NamedTuple):
     figures: Mapping[int, Sequence[tuple[int, Token]]] = {}
     counted_lines: Sequence[int] = ()
     texts: Sequence[str] = ()
+    sorted_figures: Figures = Figures((), (), (), (), ())
 
     @property
     def given(self) -> bool:

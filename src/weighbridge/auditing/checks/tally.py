@@ -15,11 +15,11 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.size_verdicts import KEYS
 from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid
-from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole

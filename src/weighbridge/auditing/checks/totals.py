@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from weighbridge.auditing.checks.count_subjects import Subject, is_example, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
@@ -19,7 +19,6 @@ from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value
-from weighbridge.auditing.text.size_words import COUNTING
 from weighbridge.auditing.text.values import value
 from weighbridge.auditing.thresholds import LEFTOVER
 
@@ -81,45 +80,12 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     Args:
         tabled: The lines of tables whose rows or columns are models.
     """
-    for statement in scene.numbered:
-        counts = [(i, t) for i, t in scene.figures_of(statement) if is_count(t) and t.line not in tabled and not is_operand(statement, i)]
-        if not counts:
-            continue
+    for statement, counts in scene.sorted_figures.counts_by_statement():
         equations = [chain for chain in scene.chains_of(statement) if len(chain.sides) > 1]
         sides = {t.start for chain in equations for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
-        for _, token in counts:
-            if token.start not in sides:
+        for token in counts:
+            if token.line not in tabled and token.start not in sides:
                 yield from _judge(scene, token)
-
-
-def is_count(token: Token) -> bool:
-    """Tell whether a number may be a count of parameters: with a unit of counting, or large."""
-    value = token.value
-    if value is None:
-        return False
-    if token.unit:
-        return value > 0 and token.unit in COUNTING and (token.unit != "k" or value > 9)
-    return not token.places and value.numerator >= 100_000 * value.denominator  # a fraction compares itself four times as slowly
-
-
-def is_operand(statement: Sequence[Token], index: int) -> bool:
-    """Tell whether a number is part of a formula or of a range, and says no count by itself."""
-    before = statement[index - 1] if index else None
-    after = statement[index + 1] if index + 1 < len(statement) else None
-    plain = before is None or (before.kind != "op" and before.text not in ("-", "~", "–"))
-    if plain and (after is None or after.kind not in ("op", "sep")):
-        return False  # as nearly all numbers of a sentence
-    beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement) and statement[i].line == statement[index].line]
-    if index > 1 and statement[index - 1].text == "/" and statement[index - 2].kind == "word" and statement[index - 2] not in beside:
-        beside = beside[1:]  # ``671B 总参数/37B 激活参数`` are two counts
-    if (
-        index > 1
-        and statement[index - 1].text in ("-", "~", "–")
-        and statement[index - 2].kind == "num"
-        and statement[index - 1].end == statement[index].start
-    ):
-        return True  # ``75-150亿`` is a range
-    return any(t.kind == "op" and t.text in "*/+^" for t in beside) or any(t.kind == "sep" and t.text in ("-", "~") for t in beside[1:])
 
 
 def _judge(scene: Scene, token: Token) -> Iterator[Claim]:

@@ -11,7 +11,6 @@ from itertools import combinations
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
@@ -67,13 +66,11 @@ class Tower(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check what is said of a tower right before or behind its name, in a row of two cells, and below a line that is its name."""
-    for statement in scene.numbered:
-        for _, token in scene.figures_of(statement):
-            if token.kind == "num" and token.value and is_count(token):
-                found = _tower_of_count(scene, token)
-                model = certain_model(scene, token) if found else None
-                if found and model is not None:
-                    yield from _count(scene, token, model, found)
+    for _, _, token in scene.sorted_figures.counts:
+        found = _tower_of_count(scene, token)
+        model = certain_model(scene, token) if found else None
+        if found and model is not None:
+            yield from _count(scene, token, model, found)
 
 
 def _tower_of_count(scene: Scene, token: Token) -> str | None:

@@ -14,7 +14,6 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
-from weighbridge.auditing.text.size_words import WORK
 from weighbridge.auditing.thresholds import WORK_FAR, WORK_SAID_FAR, WORK_TOLERANCE
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
@@ -45,15 +44,13 @@ def check(scene: Scene) -> Iterator[Claim]:
         if "FLOP" in line.text and _TWICE.search(line.text):
             for found in _OF_NOMINAL.finditer(line.text):
                 yield from _of_nominal(scene, index, found)
-    for statement in scene.numbered:
-        for _, token in scene.figures_of(statement):
-            if token.kind != "num" or token.unit not in WORK or not token.value:
-                continue
-            text = scene.lines[token.line].text
-            if PER_TOKEN.search(text[max(0, token.start - _REACH) : token.end + _REACH]) and not _SPEED.search(text, 0, token.start):
-                judged = _hold(scene, token, text)
-                if judged is not None:
-                    yield judged
+    for _, _, token in scene.sorted_figures.of_work:
+        text = scene.lines[token.line].text
+        near = text[max(0, token.start - _REACH) : token.end + _REACH]
+        if token.value and PER_TOKEN.search(near) and not _SPEED.search(text, 0, token.start):
+            judged = _hold(scene, token, text)
+            if judged is not None:
+                yield judged
 
 
 _SPEED = pattern(r"(?:[/÷]|\bat|\b(?:delivers|peak|dense|sustains?)|\b(?:[ABHLVT]\d{2,3}|GPU|TPU|RTX ?\d{4})\b[^.;。；]{0,40})[\s:：(（]*$")
