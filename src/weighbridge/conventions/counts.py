@@ -116,7 +116,10 @@ def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
     rows = [row("unique", "class", name, name, value, *_class_words(name, index)) for index, (name, value) in enumerate(classes)]
     own = _merge_alike(parts_of(model))
     unique = own.unique
+    reads_words = any(atom.component == "word" for atom in own.atoms)  # both laws are of language models
     for custom in CUSTOMS:
+        if custom.group == "law" and not reads_words:
+            continue
         value = custom.count(own)
         if value not in (unique, 0):
             rows.append(row(custom.key, custom.group, rows[0].class_name, custom.name, value, custom.definition, custom.source))

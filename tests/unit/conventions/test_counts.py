@@ -80,3 +80,8 @@ def test_a_tower_is_left_out_only_where_something_stands_beside_it() -> None:
     for model_type, expected in towers.items():
         found = tower_and_head_omissions(parts_of(model({"model_type": model_type})))
         assert [one.what for one in found if one.key == "tower"] == expected, model_type
+
+
+@pytest.mark.parametrize(("name", "laws"), [("detr-resnet-50", 0), ("vit-base-patch16-224", 0), ("gpt2", 2), ("clip-vit-base-patch32", 2)])
+def test_scaling_laws_are_of_models_that_read_words(name: str, laws: int) -> None:
+    assert sum(row.group == "law" for row in counts(model(name))) == laws
