@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from weighbridge import Model, model
 from weighbridge.conventions.atoms import parts_of
-from weighbridge.conventions.counts import CUSTOMS
+from weighbridge.conventions.counts import CUSTOMS, counts
 from weighbridge.conventions.omissions import OMISSIONS, tower_and_head_omissions
 from weighbridge.documents.counts import as_json, document
 
