@@ -39,7 +39,7 @@ def _judge(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[
     if held is not None:
         yield total_claim(scene, token, held.verdict, held.expected, held.reason)
     elif subject.firm and not is_near(token, subject.models, what):
-        yield from report_wrong_count(scene, token, subject, what, sure=True)
+        yield from report_wrong_count(scene, token, subject, what, sure=_VERSION.search(before) is None)
 
 
 def _counted_model(scene: Scene, token: Token) -> tuple[Subject, str] | None:
@@ -102,6 +102,8 @@ def _turns(text: str, first: int, clause: int) -> bool:
 
 _FRAME = 12
 _BEHIND = 16
+_VERSION = pattern(r"(?:tiny|mini|small|base|medium|large|huge|xl|\d[\d.]*[BM])\s?版本?[^,，。；;]{0,12}$", re.IGNORECASE)
+"""A member called by its size alone: a count far off is that of somebody's own."""
 _CLAUSE = pattern(r"[,，;；:：、(（]")
 _NAMED = pattern(
     r"(?:(?P<active>(?:激活|活跃)的?总?参数(?:总?量|规模|数量?)?|每[个次]?\s?(?:token|推理|令牌|词元|标记)?\s?(?:实际上?|只|仅|会)*激活|推理时?\s?(?:实际上?|只|仅|会|也)*激活|(?:^|其中)\s?(?:每次|实际|已|只|仅|约)*激活)|(?<!激活)(?<!嵌入)(?:总|模型|全部)?参数(?:总量|总数|规模|数量|个数|量|数)?)"

@@ -22,6 +22,9 @@ from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL, member
 
 _PAIRED = pattern(r"\brespectively\b|\bin that order\b|分别|依次", re.IGNORECASE)
+_SLASHED = pattern(r"(?<![\w./-])\d{1,6}(?:\s?/\s?\d{1,6}){1,9}(?![\w./])")
+_SLASHED_NAMES = pattern(r"(?:[A-Za-z][\w.-]*|\d[\d.]*[BM])(?:\s?/\s?[A-Za-z\d][\w. -]*){1,9}")
+"""Figures, and names or sizes, that a slash pairs up without a word for it: ``7B/13B/70B 的层数为 32/40/80``."""
 _SENTENCE = pattern(r"[。;；!?！？|]|\.(?![\dA-Za-z])")
 _LONGEST = 1000
 _UNIT = r"(?:\s?(?:[KMBT]\b|million|billion|trillion|万亿|亿|万|百万|十亿))?"
@@ -54,11 +57,12 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the figures of sentences that say of which model each of them is by their order."""
     for line, named in scene.mentions.items():
         text = scene.lines[line].text
-        if line in tabled or len(text) > _LONGEST or not _PAIRED.search(text):
+        if line in tabled or len(text) > _LONGEST or not (_PAIRED.search(text) or _SLASHED.search(text)):
             continue
         start = 0
         for end in [*(match.start() for match in _SENTENCE.finditer(text)), len(text)]:
-            if _PAIRED.search(text, start, end) and not _OTHERWISE.search(text, start, end):
+            paired = _PAIRED.search(text, start, end) or (_SLASHED.search(text, start, end) and _SLASHED_NAMES.search(text, start, end))
+            if paired and not _OTHERWISE.search(text, start, end):
                 yield from _of_sentence(scene, line, [m for m in named if start <= m.column < end], start, end)
             start = end
 
@@ -75,7 +79,7 @@ def _of_sentence(scene: Scene, line: int, named: Sequence[Mention], start: int, 
         for token, subject in one.pairs:
             if one.kind in SIZE_COLUMNS and not token.unit and not token.places:
                 yield from size_claims(scene, token, one.kind, int(token.value or 0), subject, sure=sure, plain=sure)
-            elif one.kind in ("total", "active", "non_embedding"):
+            else:
                 found = settle(token, subject.models, one.kind)
                 if found is not None:
                     yield wrong_counts.total_claim(scene, token, found.verdict, found.expected, found.reason)
@@ -95,7 +99,10 @@ def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end
     if len(families) != 1 or not named:
         return []
     found: list[Subject] = []
-    for match in SIZE_WORDS.finditer(text, start, end):
+    sizes = list(SIZE_WORDS.finditer(text, start, end))
+    if len(names) == 1 and sizes and names[0].end <= sizes[0].start() and (first := of_mention(scene, names[0], firm=True)) is not None:
+        found.append(first)  # ``Llama-2-7B/13B/70B``
+    for match in sizes:
         meaning = member(families, match[1])
         inside = next((m for m in names if m.column <= match.start() < m.end), None)
         if meaning is not None or inside is not None:
@@ -119,7 +126,9 @@ def _lists(scene: Scene, line: int, subjects: Sequence[Subject], start: int, end
             after = text[group[0].start() : min(end, match.end() + 40)] if group is groups[-1] else ""
             kind = _kind(before, after, group[-1].end() - group[0].start(), group[0][1])
             found = [(tokens(item[1], line), item.start(1)) for item in group]
-            if kind and all(pieces and pieces[0].kind == "num" and pieces[0].value is not None for pieces, _ in found):
+            if kind in (*SIZE_COLUMNS, *_COUNTS) and all(
+                pieces and pieces[0].kind == "num" and pieces[0].value is not None for pieces, _ in found
+            ):
                 shifted = [pieces[0]._replace(start=pieces[0].start + place, end=pieces[0].end + place) for pieces, place in found]
                 yield _Paired(kind, tuple(zip(shifted, subjects, strict=True)))
 
@@ -128,11 +137,15 @@ def _kind(before: str, after: str, length: int, first: str) -> str:
     """Return what a list of figures counts, by the words behind it, within it, or before it."""
     behind = _BEHIND.match(after, length) or _BEHIND.search(after, 0, length)
     if behind is not None:
-        return kind_of(behind[0].strip()) or kind_of(behind["word"])
+        return kind_of(behind[0].strip()) or kind_of(behind["word"]) or _KINDS.get(behind["word"], "")
     label = _LABEL.search(before)
     words = re.split(r"\b(?:have|has|with|and|the|use|uses)\b|的|和|与", label[1])[-1].strip() if label else ""
     kind = kind_of(words) if words else ""
     return kind or ("total" if re.search(r"[MBT亿]|illion", first) and re.search(r"param|参数", before) else "")
+
+
+_COUNTS = ("total", "active", "non_embedding")
+_KINDS = {"层": "layers", "头": "heads", "个头": "heads"}
 
 
 def _is_own(token: Token, kind: str, subject: Subject) -> bool:

@@ -20,7 +20,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.plain_sizes import NAME, PlainSize, read_plain_sizes
 from weighbridge.auditing.thresholds import ADDED_TOKENS, TOKENIZER_SHORT
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.presets.aliases import MODEL
+from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -32,6 +32,8 @@ _CLAUSE_BEFORE = pattern(
     re.IGNORECASE,
 )
 """The end of words in front of a name after which its clause begins: ``可以堆叠数十层（如 BERT-base``."""
+_OF_IT = pattern(r"\s?(?:的|中的|系列的|[(（])?\s?")
+"""Between a family's name and a member that is called by its size alone: ``GPT-2 的 1.5B 版本``."""
 _FOR_ONE = pattern(r"\s?(?:来说|而言|来讲|为例|中|里)\s?[,，:：]?\s?(?!间)")
 """Behind a name, what ends the words that say whose sizes follow: ``对 Llama 3 8B 来说，d_model=4096``."""
 _MOST_CLAUSES = 4
@@ -91,6 +93,12 @@ def _of_line(text: str, mentions: Sequence[Mention]) -> Iterator[_Read]:
 def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> Iterator[_Read]:
     """Read the clause of each model that a sentence names; one that leaves out the size's name has it from the clause before."""
     latest: Sequence[PlainSize] = ()
+    led = {
+        other.column
+        for one, other in pairwise(named)
+        if (one.kind == FAMILY or one.name == other.name) and other.name in one.names and _OF_IT.fullmatch(text, one.end, other.column)
+    }
+    named = [one for one, other in zip(named, [*named[1:], None], strict=True) if other is None or other.column not in led]
     for place, mention in enumerate(named):
         first, last = start, stop
         if place:
@@ -105,6 +113,7 @@ def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> I
             last = breaks[-1].start()
         aside = ASIDE.search(text, mention.end, last)
         last = aside.start() if aside is not None else last
+        first = mention.column if mention.column in led else first
         before, after = text[first : mention.column], text[mention.end : last]
         sizes = _read(before, after)
         lead = _CLAUSE_BEFORE.search(before) if not sizes else None

@@ -176,7 +176,8 @@ def _sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence
         listed = any(
             _LISTED.fullmatch(text, m.end, match.start()) for m in (*mentions, *found) if m.kind == MODEL and m.end <= match.start()
         )
-        called = _VERSION.match(text, match.end()) if not match[1][0].isdigit() else _is_sister(text, match)
+        sister = match[1][0].isdigit()
+        called = _is_sister(text, match) or _CALLED.match(text, match.end()) is not None if sister else _VERSION.match(text, match.end())
         if (
             inside
             or _OWN.search(text, max(0, match.start() - _BEFORE), match.start())
@@ -190,8 +191,15 @@ def _sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence
         families = [family_of(text[before[-1].column : before[-1].end])] if before else carried
         named = member(families, match[1]) if families else None
         if named is not None:
-            found.append(Mention(match.start(), named.names[0], match.end(), named.names, MODEL))
+            beside = bool(before) and _ENDS.search(text, before[-1].end, match.start()) is None
+            whole = _CALLED.match(text, match.end()) if beside else None
+            end = whole.end() if whole is not None else match.end()
+            found.append(Mention(match.start(), named.names[0], end, named.names, MODEL))
     return found
+
+
+_CALLED = pattern(r"\s?(?:参数)?的?(?:版本|版)(?![本权])")
+"""Behind a size, what makes it the name of a member: ``large 版本``, ``1.5B 版本``."""
 
 
 def contexts(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]], main: str | None) -> list[str | None]:

@@ -213,16 +213,27 @@ def models_of_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject 
             found = member([family_of(text[mention.column : mention.end])], rest[1]) if rest else None
             return _of(scene, Mention(0, found.names[0], 0, found.names, MODEL), firm=False) if found else None
     if mentions:
-        return None
+        written = _WRITTEN.match(text, mentions[0].column)
+        return _of_family_and_name(scene, written[0], families) if len(mentions) == 1 and written is not None else None
     size = SIZE_WORDS.search(text)
     plain = re.sub(r"[^\w]", "", SIZE_WORDS.sub("", text, count=1)) if size else text
     return member_of(scene, size[1], families, firm=False) if size and len(plain) <= 3 else None
 
 
+_WRITTEN = pattern(r"[\w./-]+")
+
+
+def _of_family_and_name(scene: Scene, written: str, families: Sequence[str]) -> Subject | None:
+    """Return the model that a name means only behind that of its table's family: ``ViT-g/14`` below ``DINOv2``."""
+    named = [names_table().get(join_runs([family, *runs(written)])) for family in families]
+    found = next((one for one in named if one is not None and one.kind == MODEL), None)
+    return _of(scene, Mention(0, found.names[0], 0, found.names, MODEL), firm=False) if found is not None else None
+
+
 def _of_families(mention: Mention, families: Sequence[str]) -> Mention:
-    """Put first what a name means in its table's families: ``ViT-L/14`` below ``DINOv2`` is no CLIP."""
-    names = tuple(sorted(mention.names, key=lambda name: not any(join_runs(runs(name)).startswith(family) for family in families)))
-    return mention if names == mention.names else mention._replace(name=names[0], names=names)
+    """Take a name for what it means in its table's families: ``ViT-L/14`` below ``DINOv2`` is no CLIP."""
+    names = tuple(name for name in mention.names if any(join_runs(runs(name)).startswith(family) for family in families))
+    return mention if names in (mention.names, ()) else mention._replace(name=names[0], names=names)
 
 
 _ADDS = pattern(r"[*_`\s]*(?:[(（][^()（）]{0,24}[)）])?\s*(?:[+＋]|w/|with\b)\s*(?:an? )?[*_`]*[A-Za-z\u4e00-\u9fff]", re.IGNORECASE)
