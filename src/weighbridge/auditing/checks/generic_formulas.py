@@ -22,10 +22,12 @@ _QUADRATIC = (
     r"(?:\s?\+\s?(?P<b>\d{1,3})?\s?[*×·]?\s?(?P=x)(?![\w^]))?"
 )
 _PLAIN = pattern(rf"(?<![\w.\\^]){_QUADRATIC}(?![\w(^])")
-_STACKED = pattern(rf"(?<![\w.\\^])(?P<stack>[lLN])\s?[*×·]?\s?\(\s?{_QUADRATIC}\s?\)")
+_STACKED = pattern(rf"(?<![\w.\\^])(?P<stack>[lLNn])\s?[*×·]?\s?\(\s?{_QUADRATIC}\s?\)")
 """A formula of one width, alone or so many times."""
 _REMARK = pattern(r"[\s$]*\([^()]*[\u4e00-\u9fff]")
 """A remark in words right behind a formula, which does not go on."""
+_BOLD = pattern(r"^\*\*(?![\d(A-Za-z])|(?<![\d)A-Za-z])\*\*$")
+"""What ends, or begins, words in bold beside a formula, and is no sign of it."""
 _AS_LAYER = {"encoder": "layer"}
 _GOES_ON = frozenset("+-*/^×·(")
 _OPENS = frozenset("+-*/^×·(")
@@ -74,9 +76,16 @@ def check(scene: Scene) -> Iterator[Claim]:
     for one in said:
         if one.stacked:
             yield from _of_all(scene, one, layers)
-        elif one.b is not None and (one.a, one.b) not in _KNOWN and not _OTHERWISE.search(one.clause):
+        elif _OTHERWISE.search(one.clause):
+            continue
+        elif (
+            one.part in _USUAL and one.b in (None, _USUAL[one.part][1]) and one.a == _USUAL[one.part][0] and _PARAMETERS.search(one.before)
+        ):
+            yield _claim(scene, one, (one.a, one.b), None)
+        elif one.b is not None and (one.a, one.b) not in _KNOWN:
             part = _part(one)
-            if part is not None and len(parts - {part}) >= AGREED_PARTS:
+            plain = part is not None and part == one.part and _PARAMETERS.search(one.before) is not None
+            if part is not None and len(parts - {part}) >= AGREED_PARTS - plain:
                 yield _claim(scene, one, _USUAL[part], part)
 
 
@@ -136,7 +145,7 @@ def _formulas(scene: Scene) -> Iterator[_Said]:
         for stacked, form in ((True, _STACKED), (False, _PLAIN)):
             for found in form.finditer(text):
                 start, end = found.span()
-                ahead, behind = text[:start].rstrip(" $")[-1:], text[end:].lstrip(" $")[:1]
+                ahead, behind = _BOLD.sub("", text[:start].rstrip(" $"))[-1:], _BOLD.sub("", text[end:].lstrip(" $"))[:1]
                 cut = ahead in _OPENS - {"+"} if stacked else ahead in _OPENS or behind in _GOES_ON
                 cut = cut and not (not stacked and ahead not in _OPENS and _REMARK.match(text, end))
                 if cut or (stacked and found["n"]) or any(first <= start < last for first, last in taken):
