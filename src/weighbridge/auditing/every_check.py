@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from weighbridge.auditing.checks import (
     adapters,
     agreed_settings,
+    answered_questions,
     arithmetic,
     breakdowns,
     bytes_beside,
@@ -111,7 +112,9 @@ def judge(
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     claims += _later_claims(scene, held, checked, tabled, claims, (sectioned, explained))
     claims += claims_elsewhere(written_products.check(scene, held, offered, firm=firm), claims)
-    return _drop_inner_sizes(list(solved_equations.leave_open(scene, elsewhere.leave_out(scene, claims, numbers))))
+    asked = list(answered_questions.check(scene, tabled))
+    rest = [one for one in claims if not any(one.line == c.line and one.start < c.end and c.start < one.end for c in asked)]
+    return [*asked, *_drop_inner_sizes(list(solved_equations.leave_open(scene, elsewhere.leave_out(scene, rest, numbers))))]
 
 
 def _later_claims(

@@ -149,6 +149,17 @@ davinci gpt3 = gpt3-175b
 llama 4 scout, llama4 scout, llama 4 scout 17b, llama 4 scout 109b = llama-4-scout-17b-16e-instruct
 llama 4 maverick, llama4 maverick, llama 4 maverick 17b, llama 4 maverick 400b = llama-4-maverick-17b-128e-instruct
 llama 3.3 = llama-3.3-70b-instruct
+minilm l6 v2 = all-MiniLM-L6-v2
+minilm l12 v2 = all-MiniLM-L12-v2
+phi 3.5 mini, phi 3.5 mini instruct = phi-3-mini-128k-instruct
+mistral small 3, mistral small 3 24b = mistral-small-24b
+mistral large 2 = mistral-large-2407
+stablelm 2 1.6b = stablelm-2-1_6b
+vicuna 7b, vicuna 7b v1.5 = llama-2-7b llama-7b
+vicuna 13b, vicuna 13b v1.5 = llama-2-13b llama-13b
+zephyr 7b, zephyr 7b beta = mistral-7b-v0.1
+codegen 16b = codegen-16b-mono
+bge large = bge-large-en-v1.5
 qwq = qwq-32b
 smollm3 = smollm3-3b
 qwen3 moe 235b a22b = qwen3-235b-a22b
@@ -279,13 +290,24 @@ def _make_table() -> dict[str, Meaning]:
     for key, members in families.items():
         if len(members) > 1 or key not in found:
             found[key] = Meaning(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
+    dotted = re.compile(_DOTTED)
+    for key in [key for key in found if dotted.match(key)]:
+        found.setdefault(dotted.sub(r"\1\2", key), found[key])
     known = list(presets())
     for entry, typed in [(entry, typed_names(entry)) for entry in known] + [(entry, short_names(entry)) for entry in known]:
         for written in (name for name in typed if name != entry.hub):
             pieces = spelled[written] if written in spelled else all_runs(written.lower())
             if pieces[0] != "intermediate" and not is_size(pieces[0]):  # funnel-transformer/large is no name alone
                 found.setdefault(join_runs(pieces), Meaning(MODEL, (entry.name,)))
+    for architecture in _ARCHITECTURES:
+        found.pop(architecture, None)
     return found
+
+
+_DOTTED = r"^([a-z]+\d)\.(\d)(?=$|-)"
+"""A family's version, whose dot names in code leave out: ``LLAMA32_CONFIG``, ``qwen25_7b``."""
+_ARCHITECTURES = ("deepseekmoe",)
+"""Names that are first of all those of an architecture, which others of its makers have too: DeepSeek-V3 has DeepSeekMoE."""
 
 
 def _sisters(spelled: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -73,7 +73,19 @@ dim | 4096 | 5120 | 8192 |
 n_layers | 32 | 40 | 80 |
 n_heads | 32 | 40 | 64 |
 """
+FROM_SCRATCH = """# Llama 3.2 1B
+
+LLAMA32_CONFIG = {
+    "vocab_size": 128_256,      # Vocabulary size
+    "emb_dim": 2048,            # Embedding dimension
+    "n_heads": 32,              # Number of attention heads
+    "n_layers": 16,             # Number of layers
+    "hidden_dim": 8192,         # Size of the intermediate dimension in FeedForward
+    "n_kv_groups": 8,           # Key-Value groups for grouped-query attention
+}
+"""
 TEXTS = {
+    "from scratch": (FROM_SCRATCH, [('"emb_dim": 2048', '"emb_dim": 4048'), ('"n_layers": 16', '"n_layers": 18')]),
     "card": (CARD, [("14336", "14436"), ("| 32 | |", "| 38 | |"), ("7.24B", "1.24B")]),
     "config": (CONFIG, [("80", "60"), ("4096", "4906"), ('"q_heads": 64', '"q_heads": 84')]),
     "latent": (LATENT, [("512 (kv", "572 (kv"), ("| 64 |", "| 84 |"), ("1,536", "1,636")]),

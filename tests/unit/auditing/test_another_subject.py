@@ -23,6 +23,7 @@ OF_ANOTHER = {
     "a projection called W_Q": "GPT-2 Small: d_model = 768, num_heads = 12, d_ff = 3,072\n\nAttention:\n```\nW_Q: 768 × 768 = 589,824\nQ: 768 × 768 = 589,824\n```\n",
     "a range of sizes": "| Pythia-1.0B | 1.01B | suite of 70M~12B |\n",
     "a model with something added": "| Model | Params (M) |\n|---|---|\n| ResNet-50 | 25.6 |\n| ResNet-50 + CBAM | 25.8 |\n| Swin-T | 28.3 |\n| Swin-S | 49.6 |\n",
+    "what an adapter trains of the layers": "| GPT-2 medium | LoRA r=4 on Wq, Wv | A of 4 × 1,024 and B of 1,024 × 4, twice in each of 24 layers, are 393,216 |\n",
     "the architecture of another model": "Kotoba-1b has the same architecture as GPT-2, with 24 layers, 16 heads and a hidden size of 2048.\n",
     "changes written as pairs": "- Weights: 7B × 2 bytes → 14B × 2 bytes = 14 GB → 28 GB\n",
     "the width of a head": "LLaMA-2-7B\n  layers=32, hidden_dim=128(每头), heads=32\n",

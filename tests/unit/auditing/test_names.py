@@ -20,6 +20,9 @@ WRITTEN = {
     "GPT-2 1.5B": "gpt2-xl",
     "gpt2-medium": "gpt2-medium",
     "Qwen2.5-7B": "qwen2.5-7b",
+    "llama32_1b_config": "llama-3.2-1b",
+    "Phi-3.5-mini": "phi-3-mini-128k-instruct",
+    "Vicuna-7B": "llama-2-7b",
     "DeepSeek-V3": "deepseek-v3",
     "RBT3": "rbt3",
     "hfl/rbtl3": "rbtl3",
@@ -49,7 +52,7 @@ def test_an_unknown_name_is_unknown(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["a GPT-style decoder", "BERT-like", "tutorials/bert-by-hand.md", "Llama-based", "bert-from-scratch.py"]
+    "written", ["DeepSeekMoE", "a GPT-style decoder", "BERT-like", "tutorials/bert-by-hand.md", "Llama-based", "bert-from-scratch.py"]
 )
 def test_a_likeness_or_a_file_names_no_model(written: str) -> None:
     assert list(find_mentions(written)) == []

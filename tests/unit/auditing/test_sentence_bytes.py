@@ -36,6 +36,9 @@ For a 7B model, 16-bit weights are 14 GB, Adam's two moments in 32-bit 56 GB.
 - In half precision: every parameter = 32/2=16 bits or 2 bytes; a 7B model = 14 GB
 - BF16: 2 bytes per parameter. A 7B model takes 14 GB; a 70B model takes 140 GB.
 - INT4: 0.5 bytes per parameter. The same 70B model takes 35 GB.
+At FP16, a 70B parameter model occupies 140 GB. Quantize to INT4 and that drops to 35 GB. INT8 lands at 70 GB.
+A 7B model in fp16 takes 14 GB. The KV cache in fp16 takes 5 GB.
+A 7B model takes 14 GB in fp16. With Adam in fp32 it goes to 84 GB.
 - At bf16 (2 bytes), a 1B model is about 2.5 GB, since it has 1.24 billion.
 - And for 8 bit = 7 GB and 4 bit = 3.5 GB for a 7B model
 - A model with 7 billion parameters: 7 Billions (of parameters) * 4 Bytes (32 floating point size) = 28 GBs.
@@ -56,6 +59,7 @@ def test_a_fair_figure_is_no_slip(sentence: str) -> None:
         ("A 70B model in FP16 requires 180 GB of memory.", "180 GB", "140 GB"),
         ("- BF16: 2 bytes per parameter. A 7B model takes 17 GB.", "17 GB", "14 GB"),
         ("At bf16 (2 bytes), a 1B model ≈ 4 GB.", "4 GB", "2 GB"),
+        ("At FP16, a 70B parameter model occupies 140 GB. Quantize to INT4 and that drops to 95 GB.", "95 GB", "35 GB"),
         ("for 8 bit = 7 GB and 4 bit = 5.9 GB for 7B model", "5.9 GB", "3.5 GB"),
     ],
 )

@@ -33,7 +33,7 @@ class Mention(NamedTuple):
 
 
 _HARMLESS = frozenset(
-    "instruct chat hf it base sft dpo gptq awq gguf fp16 int4 int8 model models params param parameters version en bf16 uncased cased quickgelu deduped".split()
+    "instruct chat hf it base sft dpo gptq awq gguf fp16 int4 int8 model models params param parameters version en bf16 uncased cased quickgelu deduped config cfg".split()
 )
 """What may follow a name after a hyphen without making it another model's."""
 _OTHER = pattern(

@@ -40,7 +40,7 @@ _SIZES = patterns.pattern(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:B(?![a-z])|billion)", r
 _NAMED = patterns.pattern(r"(?:[A-Z][\w.]*[a-z]\w*|[A-Z]{2,}[\w.]*)[\s-]+$")
 _OPENERS = frozenset("A An The For Our Same Each Any In On At To So Thus Hence Your With And One Dense Running Loading Storing".split())
 _LINK = patterns.pattern(
-    r"(?:[=≈~:→]|->|\b(?:is|takes?|needs?|requires?|occup(?:y|ies)|uses?|consumes?|weighs?|stored|about|around|roughly|approximately|only|just|another|of|or|means|becomes)\b)\W{0,3}$",
+    r"(?:[=≈~:→]|->|\b(?:is|takes?|needs?|requires?|occup(?:y|ies)|uses?|consumes?|weighs?|stored|(?:drops?|goes|falls|comes|shrinks|gets you) (?:down )?to|(?:lands?|sits?|comes in) at|about|around|roughly|approximately|only|just|another|of|or|means|becomes)\b)\W{0,3}$",
     re.IGNORECASE,
 )
 _ELSE = patterns.pattern(
@@ -127,10 +127,20 @@ def _model(scene: Scene, index: int, figure: re.Match[str], start: int) -> re.Ma
     if not models and (ahead := _BEHIND.match(text, figure.end())) is not None:
         models = [m for m in (_MODEL.match(text, ahead.end()),) if m is not None]
         sizes = [*sizes, *models]
+    if not sizes and not scene.mentions.get(index) and dtype_sizes(text[start : figure.start()]):
+        models = _models_before(text, start)
+        sizes = models[:1]
     if len(models) != 1 or len(sizes) != 1 or scene.mentions.get(index):
         return None
     named = _NAMED.search(text, 0, models[0].start())
     return models[0] if named is None or named[0].strip(" -") in _OPENERS else None
+
+
+def _models_before(text: str, start: int) -> list[re.Match[str]]:
+    """Return the model of the clauses before one that has a dtype of its own, if they call no other: ``At FP16, a 70B model takes 140 GB. INT8 lands at 70 GB``."""
+    named = list(_MODEL.finditer(text, 0, start))
+    counts = {re.split(r"[^\d.]", found[0])[0] for found in _SIZES.finditer(text, 0, start)}
+    return named[-1:] if len(counts) == 1 and not _ELSE.search(_plain(text[:start])) else []
 
 
 def _bytes_each(scene: Scene, index: int, start: int, figure: re.Match[str]) -> Fraction | None:

@@ -16,7 +16,7 @@ _COMMAND = pattern(r"\\[A-Za-z]+\*?")
 _KNOWN = frozenset(
     """
     a about above account accounts activated active activation activations actual actually add added addition additional additionally adds after again all alone already also altogether always amount amounts an and any
-    approximately approx architecture are area around as at attention attn available away b backbone base based basic be because before begin below beside besides between bf bias biases bit bits block blocks both bottom bpe bring brings but by byte bytes cache calculated
+    approximately approx answer answers architecture are area around as at attention attn available away b backbone base based basic be because before begin below beside besides between bf bias biases bit bits block blocks both bottom bpe bring brings but by byte bytes cache calculated
     calculation can card case checkpoint checkpoints come comes comprise comprises comprising compute computed config configs configuration consist consisting consists contain contained containing contains context contribute contributes cost costs
     count counted counting counts d decode decoder decoders deep default dense depth describe described detail details dim dimension dimensional dimensionality dimensions do does down dtype due each eight either eleven embed embedded embedding embeddings employ employs
     encode encoder encoders end entire entries equal equals especially estimated even every exact exactly example except expand expanded expands expert experts explicitly extra far feature features feed feedforward few ff ffn figure figures fill final find first five float fold for

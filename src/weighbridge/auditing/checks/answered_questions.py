@@ -1,0 +1,100 @@
+"""Questions about a size or the count of one model, and the number that answers: ``How many layers does BERT-base have?``, below it ``A: 12``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.fields import OTHERWISE
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_subjects import only_model
+from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, confirm, possible_sizes
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.settings import COUNTS, Setting, kind_of_key
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.presets.aliases import MODEL
+
+_QUESTION = pattern(
+    r"\b(?:how many (?P<counted>[a-z][a-z -]{2,40}?)|(?:what|how (?:large|big|wide|deep)) (?:is|are) (?:the )?(?P<measured>[a-z][a-z -]{2,40}?))"
+    r"\s(?:do(?:es)?|are|is|in|of|for|has|have|used|there)\b[^?？]{0,80}[?？](?P<behind>[^?？]*)$",
+    re.IGNORECASE,
+)
+_ANSWER = pattern(
+    r"[\s>*_`#+\-•]*(?:\d{1,2}[.)]\s)?(?:(?:a|answer|ans)\s?\d?[*_]*\s?[:：][\s*_`]*)?(?:it (?:has|uses|is)|there are|that(?:['’]s| is))?[\s*_`~≈]*(?P<hedge>about |around |roughly |approximately )?"
+    r"(?P<number>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMB]\b|million\b|billion\b))?)(?P<noun>[\s*_`-]*(?:[a-z][a-z-]*\s?){0,4})[*_`]*\s*(?:[.!]\s*$|$|[.(（,;]\s)",
+    re.IGNORECASE,
+)
+"""A number and nothing else but the words for what is counted, whatever follows in a sentence of its own."""
+_CHOICE = pattern(r"\s*(?:[-*+•]|\(?[A-Da-d1-4][.):])\s*[\d*_`]")
+"""The beginning of one of several answers, of which one is to be chosen."""
+_BELOW = 2
+"""Lines below a question on which its answer may stand."""
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Hold the number that answers a question against the one model that the question names, or that the whole text is about.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+    """
+    for index, line in enumerate(scene.lines):
+        question = _QUESTION.search(line.text) if index not in tabled and ("?" in line.text or "？" in line.text) else None
+        if question is None or is_of_their_own(scene, index):
+            continue
+        kind = kind_of_key(re.sub(r"\b(?:parameters|params)$", "parameters", (question["counted"] or question["measured"]).lower()))
+        subject = _subject(scene, index)
+        if kind is None or subject is None or OTHERWISE.search(line.text):
+            continue
+        for at, start in _answers(scene, index, question):
+            held = _hold(scene, at, start, kind, subject)
+            if held is not None:
+                yield from confirm(scene, held, subject) if held.own else alarm(scene, held, subject, sure=True)
+                break
+
+
+def _subject(scene: Scene, index: int) -> Subject | None:
+    """Return the model that a question names, if it names one; the text's only model where it names none."""
+    named = scene.mentions.get(index, ())
+    if not named:
+        only = only_model(scene)
+        named = tuple(m for found in scene.mentions.values() for m in found if m.name == only)[:1] if only is not None else ()
+    return of_mention(scene, named[0], firm=True) if len(named) == 1 and named[0].kind == MODEL else None
+
+
+def _answers(scene: Scene, index: int, question: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the answer to a question may begin: behind it, or on the next line with words."""
+    if question["behind"].strip(" *_`"):
+        yield index, question.start("behind")
+        return
+    below = [line for line in range(index + 1, min(len(scene.lines), index + 1 + _BELOW + 1)) if scene.lines[line].text.strip()]
+    choices = len(below) > 1 and all(_CHOICE.match(scene.lines[line].text) for line in below[:2])
+    if below and below[0] <= index + _BELOW and not choices:
+        yield below[0], 0
+
+
+def _hold(scene: Scene, index: int, start: int, kind: str, subject: Subject) -> HeldSetting | None:
+    text = scene.lines[index].text
+    answer = _ANSWER.match(text, start)
+    if answer is None or (start == 0 and scene.mentions.get(index)):
+        return None
+    noun = answer["noun"].strip(" *_`-").lower()
+    if noun and not noun.startswith(("bit", "param")) and kind_of_key(noun) not in (None, kind):
+        return None
+    found = [token for token in tokens(answer["number"], index) if token.kind == "num" and token.value is not None]
+    if len(found) != 1:
+        return None
+    token = found[0]._replace(start=answer.start("number"), end=answer.end("number"))
+    setting = Setting(kind, token.start, token.end, kind)
+    if kind in COUNTS:
+        return HeldSetting(index, setting, token, settle(token, subject.models, kind) is not None, False) if token.unit else None
+    values = possible_sizes(subject.models[0], kind)
+    if token.unit or token.places or not values:
+        return None
+    number = int(token.value or 0)
+    own = any(number in possible_sizes(model, kind) for model in subject.models)
+    fair = not own and (answer["hedge"] or any(number == value + 1 for value in values))  # with the embeddings' output, layers are 13
+    return None if fair else HeldSetting(index, setting, token, own, False)
