@@ -118,13 +118,14 @@ class Pool:
 
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
-        """Start the processes with the server, and end them with it."""
+        """Start the processes with the server, and end them with it; with one of each kind it can answer, and the others follow."""
         failures.warm_up()
         self._start(light=True)
-        for _ in range(self.size):
-            self._start(light=False)
+        self._start(light=False)
         try:
             await asyncio.wait(self.starting, timeout=STARTING)
+            for _ in range(self.size - 1):
+                self._start(light=False)
             yield
         finally:
             self.closed = True

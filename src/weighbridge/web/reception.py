@@ -16,6 +16,8 @@ from weighbridge.web import connections
 from weighbridge.web.door import BEAT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import uvicorn
 
 TAKEN_AT_ONCE = 50
@@ -102,26 +104,39 @@ class Reception:
             accepted.close()
 
 
-def server_with_door(config: uvicorn.Config, most: int, hosts: tuple[str, ...]) -> uvicorn.Server:
-    """Return a server that gets its connections from an acceptor process, where the system can pass sockets."""
+def server_with_door(config: uvicorn.Config, most: int, hosts: tuple[str, ...], announce: Callable[[], None]) -> uvicorn.Server:
+    """Return a server that gets its connections from an acceptor process, where the system can pass sockets; it announces that it answers."""
     import uvicorn
 
     class Server(uvicorn.Server):
         reception: Reception | None = None
+        failure: Exception | None = None
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             """Open the door once the application has started."""
             if not sockets or not hasattr(socket, "send_fds"):
                 await super().startup(sockets)
-                return
-            await super().startup([])
+            else:
+                await super().startup([])
+                if not self.should_exit:
+                    self.reception = Reception(self, sockets[0], most, hosts)
             if not self.should_exit:
-                self.reception = Reception(self, sockets[0], most, hosts)
+                try:
+                    announce()
+                except Exception as error:  # standard output is full, say: it is told once all that runs has been ended
+                    self.failure = error
+                    asyncio.get_running_loop().call_soon(setattr, self, "should_exit", True)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             """Close the door first."""
             if self.reception is not None:
                 self.reception.close()
             await super().shutdown(sockets)
+
+        def run(self, sockets: list[socket.socket] | None = None) -> None:
+            """Serve until it is stopped; what kept it from announcing itself is raised then."""
+            super().run(sockets)
+            if self.failure is not None:
+                raise self.failure
 
     return Server(config)

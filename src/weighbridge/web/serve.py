@@ -50,21 +50,26 @@ def run(arguments: Arguments) -> int:
     listener = _listener(arguments.host, _port(arguments.port))
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     address = f"http://{host}:{listener.getsockname()[1]}/"
-    print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)
-    if not arguments.no_browser:
-        import webbrowser
 
-        webbrowser.open(address)
+    def announce() -> None:
+        print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)
+        if not arguments.no_browser:
+            import webbrowser
+            from threading import Thread
+
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # a browser in the terminal returns when it is left
+
     most = _most_connections(MOST)
     config = uvicorn.Config(
         create(limits, Pool(limits, arguments.workers or min(max(os.cpu_count() or 1, 2), 4))),
         http=connection_class(most),
         ws="none",
+        log_config=None,  # uvicorn's own asks standard output whether it is a terminal, and there may be none
         log_level="error",
         timeout_graceful_shutdown=5,
         server_header=False,
     )
-    server_with_door(config, most, limits.hosts).run(sockets=[listener])
+    server_with_door(config, most, limits.hosts, announce).run(sockets=[listener])
     return 0
 
 
