@@ -92,7 +92,9 @@ def _vocabulary(listing: Listing, key: str) -> object:
     if stated is None and isinstance(tokens, SkippedValue):
         return tokens.length
     if stated is None:
-        return next((tensor.shape[0] for tensor in listing.tensors if tensor.name == "token_embd.weight" and tensor.shape), None)
+        stated = next((tensor.shape[0] for tensor in listing.tensors if tensor.name == "token_embd.weight" and tensor.shape), None)
+    if stated is None:
+        raise ReadError(Text("neither {key} nor tokens nor token_embd.weight tells the size of its vocabulary", key=key))
     return stated
 
 

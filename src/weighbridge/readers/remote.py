@@ -130,7 +130,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
         except HTTPError as error:
             error.close()
             if error.code not in AGAIN or attempt == TRIES - 1:
-                raise refusal(url, error.code, access) from None
+                raise refusal(url, error.code, access, attempt + 1) from None
             access.wait(_pause(attempt, error.headers.get("Retry-After")))
             continue
         except InvalidURL:
@@ -212,15 +212,20 @@ def _pause(attempt: int, stated: str | None) -> float:
     return min(float(stated), 10.0) if stated is not None and re.fullmatch(r"[0-9]{1,9}", stated) else float(0.25 * 2**attempt)
 
 
-def refusal(url: str, code: int, access: Access) -> ReadError:
-    """Return the error for a server's refusal, with what to do about it."""
+def refusal(url: str, code: int, access: Access, tries: int = TRIES) -> ReadError:
+    """Return the error for a server's refusal, with what to do about it, and how often it was asked if it may have been of the moment."""
     if code in (401, 403):
         known = f"the token in {access.where} does not open it" if access.token else f"set {access.where} to a token that may read it"
         return ReadError(Text("private, gated or missing (HTTP {code}): {known}", code=code, known=known), path=url)
-    reason = {404: "not there (HTTP 404)", 429: "too many requests (HTTP 429); try again later"}.get(
-        code, f"the server answers HTTP {code}"
-    )
-    return (TransientError if code in AGAIN else ReadError)(reason, path=url)
+    if code == 404:
+        return ReadError("not there (HTTP 404)", path=url)
+    if code == 429:
+        return TransientError(
+            Text("too many requests (HTTP 429), also at the last of {tries} tries; try again later", tries=tries), path=url
+        )
+    if code in AGAIN:
+        return TransientError(Text("the server answers HTTP {code}, also at the last of {tries} tries", code=code, tries=tries), path=url)
+    return ReadError(f"the server answers HTTP {code}", path=url)
 
 
 class RangedFile(io.RawIOBase):

@@ -187,8 +187,8 @@ def test_passing_troubles_are_tried_again(server: Server, code: int) -> None:
         (401, r"private, gated or missing \(HTTP 401\): set HF_TOKEN to a token that may read it"),
         (403, r"private, gated or missing \(HTTP 403\): set HF_TOKEN to a token that may read it"),
         (404, r"not there \(HTTP 404\)"),
-        (429, r"too many requests \(HTTP 429\); try again later"),
-        (500, "the server answers HTTP 500"),
+        (429, r"too many requests \(HTTP 429\), also at the last of 5 tries; try again later"),
+        (500, "the server answers HTTP 500, also at the last of 5 tries"),
     ],
 )
 def test_refusals(server: Server, code: int, message: str) -> None:

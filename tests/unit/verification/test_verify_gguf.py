@@ -198,6 +198,8 @@ def test_layers_that_differ_and_an_unknown_architecture() -> None:
         config_of(listing)
     with pytest.raises(ReadError, match=r"the architecture .grok9. is not described; its tensors are counted, and a config named"):
         config_of(Listing("gguf", (), {"general.architecture": "grok9"}))
+    with pytest.raises(ReadError, match=r"neither llama\.vocab_size nor tokens nor token_embd\.weight tells the size of its vocabulary"):
+        config_of(Listing("gguf", (), {"general.architecture": "llama"}))
 
 
 def test_a_config_beside_a_newer_architecture() -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -72,3 +73,11 @@ def test_what_stands_in_deploy_names_options_that_exist(capsys: pytest.CaptureFi
     used = set(re.findall(r"--[a-z-]+", line + container))
     assert used
     assert used <= known
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_address_that_cannot_be_told_ends_the_server_in_a_line() -> None:
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "weighbridge", "serve", "--port", "0", "--no-browser", "--workers", "1"]
+        ended = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "weigh: a file: No space left on device\n")
