@@ -225,7 +225,7 @@ def refusal(url: str, code: int, access: Access, tries: int = TRIES) -> ReadErro
         )
     if code in AGAIN:
         return TransientError(Text("the server answers HTTP {code}, also at the last of {tries} tries", code=code, tries=tries), path=url)
-    return ReadError(f"the server answers HTTP {code}", path=url)
+    return ReadError(Text("the server answers HTTP {code}", code=code), path=url)
 
 
 class RangedFile(io.RawIOBase):

@@ -274,4 +274,5 @@ def test_a_file_that_claims_billions_of_experts_is_held_against_one_tensor_for_a
 
 def test_a_table_without_dimensions_is_no_vocabulary() -> None:
     listing = Listing("gguf", (StoredTensor("token_embd.weight", "F32", (), 4),), {"general.architecture": "llama"})
-    assert config_of(listing)["vocab_size"] is None
+    with pytest.raises(ReadError, match="neither llama"):
+        config_of(listing)
