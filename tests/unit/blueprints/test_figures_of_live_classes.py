@@ -59,6 +59,7 @@ def test_a_backbone_is_named_by_older_keys(model_type: str, name: str, arguments
     assert count(config, name).unique == expected
 
 
+TIMM_SWIN = {"model_type": "timm_backbone", "backbone": "swin_tiny_patch4_window7_224"}
 WRAPPED = {
     "dab-detr": ("DabDetrModel", "backbone.conv_encoder.model._backbone"),
     "grounding-dino": ("GroundingDinoModel", "backbone.conv_encoder.model._backbone"),
@@ -78,6 +79,24 @@ def test_a_network_of_timms_stands_in_the_librarys_wrapper(model_type: str) -> N
     config = {"model_type": model_type, "backbone": "resnet50", "backbone_kwargs": MAPS, "backbone_config": None}
     first = next(row.name for row in model(config, name).tensors() if row.name.endswith("conv1.weight"))
     assert first == f"{expected}.conv1.weight"
+
+
+SWINS: list[tuple[str, dict[str, Any], int]] = [
+    ("OmDetTurboForObjectDetection", {"model_type": "omdet-turbo"}, 115_406_806),
+    ("OmDetTurboForObjectDetection", {"model_type": "omdet-turbo", "backbone": "swin_small_patch4_window7_224"}, 136_724_710),
+    ("Mask2FormerModel", {"model_type": "mask2former", "backbone_config": {**TIMM_SWIN, "out_indices": [0, 1, 2, 3]}}, 47_397_946),
+    ("DabDetrModel", {"model_type": "dab-detr", "backbone_config": {**TIMM_SWIN, "out_indices": [3]}}, 47_250_744),
+]
+
+
+@pytest.mark.parametrize(("name", "config", "expected"), SWINS, ids=lambda value: value if isinstance(value, str) else "")
+def test_timms_swin_is_a_backbone(name: str, config: dict[str, Any], expected: int) -> None:
+    assert count(config, name).unique == expected
+
+
+def test_omdet_turbo_gives_its_network_the_side_of_the_image() -> None:
+    with pytest.raises(ConfigError, match="^backbone: the class gives its network the side of the image, which this one does not take"):
+        count({"model_type": "omdet-turbo", "backbone": "resnet50"}, "OmDetTurboForObjectDetection")
 
 
 @pytest.mark.parametrize("model_type", "depth_anything prompt_depth_anything chmv2 zoedepth vitpose vitmatte lw_detr tvp".split())

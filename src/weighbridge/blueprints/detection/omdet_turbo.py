@@ -14,8 +14,9 @@ from weighbridge.blueprints.modules.detr_common import mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid
 from weighbridge.blueprints.modules.rt_detr_encoder import hybrid_encoder
 from weighbridge.blueprints.modules.stage_fields import numbers, ratio, scale_width
+from weighbridge.blueprints.modules.timm_models import is_built_by
 from weighbridge.config.family import Family
-from weighbridge.config.fields import OBJECT_QUERIES, Config, SubConfig, computed, derived, size, switch, with_changes
+from weighbridge.config.fields import OBJECT_QUERIES, Config, computed, derived, size, switch, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -39,25 +40,25 @@ def _refuse_remainder(c: Config) -> bool:
     return True
 
 
-def _read_backbone(value: Any, path: str) -> SubConfig | None:
-    """Read a backbone of transformers; one of timm is none that is described."""
-    if value is None or value.get("model_type") == "timm_backbone":
-        return None
-    known = backbone("swin").resolve
-    assert known is not None
-    return known(value, path)
+SWIN = "swin_tiny_patch4_window7_224"
+"""Timm's network that the class takes where none is named."""
 
 
 def own_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the class's own Swin where a config names no network, and wants none of timm.
+    """Put timm's network into ``backbone_config``, or the library's Swin where a config wants none of timm.
 
-    >>> own_backbone({"use_timm_backbone": False})["backbone_config"]["model_type"]
-    'swin'
+    >>> own_backbone({"use_timm_backbone": False})["backbone_config"]["model_type"], own_backbone({})["backbone_config"]["backbone"]
+    ('swin', 'swin_tiny_patch4_window7_224')
     """
-    named = any(raw.get(key) for key in ("backbone_config", "backbone", "backbone_kwargs"))
-    if named or raw.get("use_timm_backbone", True):
+    name, arguments = raw.get("backbone"), raw.get("backbone_kwargs")
+    if raw.get("backbone_config") is not None:
         return dict(raw)
-    return {**raw, "backbone_config": {"model_type": "swin", "image_size": 640, "out_indices": [2, 3, 4]}}
+    if name is None and not arguments and not raw.get("use_timm_backbone", True):
+        return {**raw, "backbone_config": {"model_type": "swin", "image_size": 640, "out_indices": [2, 3, 4]}}
+    if name is not None and arguments is None and not is_built_by("timm_swin", name):
+        raise ConfigError("the class gives its network the side of the image, which this one does not take", key="backbone", value=name)
+    given = arguments if isinstance(arguments, dict) else {"img_size": raw.get("image_size", 640), "out_indices": [1, 2, 3]}
+    return {**raw, "backbone_config": {"model_type": "timm_backbone", "backbone": name or SWIN, **given}}
 
 
 FIELDS = (
@@ -86,7 +87,7 @@ FIELDS = (
     computed("widened", lambda c: scale_width(c.width, c.expansion) != c.width),
     size("words_in", "text_projection_in_dim", 512, "X", "width of the text states"),
     size("words_out", "text_projection_out_dim", 512, "Y", "width of the word embeddings"),
-    replace(backbone("swin"), resolve=_read_backbone),
+    backbone("swin", {"model_type": "timm_backbone", "backbone": SWIN, "img_size": 640, "out_indices": [1, 2, 3]}),
     model_config("text", "text_config", "clip_text_model"),
 )
 
@@ -115,12 +116,6 @@ def projections(widths: tuple[int, ...], outs: Size) -> Part:
 
 def detection(c: Config) -> Part:
     """Describe OmDetTurboForObjectDetection: what sees, what reads, RT-DETR's encoder over the maps, and the decoder."""
-    if c.backbone is None:
-        raise ConfigError(
-            "the class takes a network of the package timm, which is not described",
-            key="backbone_config",
-            hint="a backbone of transformers, such as swin, is",
-        )
     nowhere: Grid = (TASKS, TASKS)  # type: ignore[assignment]
     attended, *joined = hybrid_encoder(with_changes(c, encoder_hidden=c.width), [nowhere for _ in c.in_widths], layer=encoder_layer)
     norms = (layer_norm(str(index), width) for index, width in enumerate(c.in_widths))

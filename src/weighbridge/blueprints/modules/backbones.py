@@ -15,9 +15,10 @@ from weighbridge.blueprints.modules import timm_resnet
 from weighbridge.blueprints.modules.composite import submodel
 from weighbridge.blueprints.modules.feature_maps import Grid
 from weighbridge.blueprints.modules.stage_fields import numbers, out_stages
+from weighbridge.blueprints.modules.timm_models import built_with, is_built_by
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.bind import bind
-from weighbridge.config.fields import Config, Field, SubConfig
+from weighbridge.config.fields import Config, Field, SubConfig, choice, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import unknown
@@ -93,6 +94,8 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConf
     if raw is None:
         return None
     stated = raw.get("model_type")
+    if stated in ("timm_backbone", "timm_swin") and is_built_by("timm_swin", raw.get("backbone")):
+        return _timm_swin(raw)
     if stated == "timm_backbone":
         return SubConfig(raw, timm_resnet.FIELDS, timm_resnet.MORE_IGNORED_KEYS, stated)
     if stated not in (*TYPES, *TRANSFORMERS, *PYRAMIDS) or stated not in MODULES:
@@ -107,6 +110,39 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConf
     words = {field.word for field in known.fields}
     more = MORE.get(stated, ()) if "outputs" not in words else ()
     return SubConfig(raw, (*known.fields, *more), known.ignored_keys, stated)
+
+
+def _timm_swin(raw: Mapping[str, Any]) -> SubConfig:
+    """Read one of timm's Swins: the arguments that its name stands for, and those that the config has beside it."""
+    known = family("timm_swin")
+    keys = {field.key for field in known.fields}
+    given = {key: value for key, value in raw.items() if key in keys and value is not None}
+    channels = {} if raw.get("num_channels") is None else {"in_chans": raw["num_channels"]}
+    # What was read once is read again, with symbols in place of sizes.
+    stated = {**raw, **built_with(raw["backbone"])[1], **channels, **given, "out_indices": raw.get("out_indices")}
+    ignored = known.ignored_keys | timm_resnet.MORE_IGNORED_KEYS | {"backbone", "num_channels", "output_stride"}
+    return SubConfig(stated, (*known.fields, *TIMM_MAPS), ignored, "timm_swin")
+
+
+def _timm_indices(value: object) -> tuple[int, ...]:
+    """Take which of four maps are output, the last where nothing is said."""
+    chosen = [-1] if value is None else value
+    if not isinstance(chosen, (list, tuple)) or not chosen or any(type(index) is not int or not -4 <= index < 4 for index in chosen):
+        raise ConfigError(Text("expected indices from 0 to 3, found {value!r:.60}", value=value), key="out_indices", value=value)
+    return tuple(sorted({index % 4 for index in chosen}))
+
+
+TIMM_MAPS = (choice("outputs", "out_indices", None, read=_timm_indices, report_default=False),)
+
+
+def _timm_swin_features(c: Config) -> Features:
+    """Describe one of timm's Swins up to the last map that it outputs: its stages stand beside the patches, and there is no norm behind them."""
+    tree = submodel(with_changes(c, headed=False))
+    patches, stages = tree.children[:2]
+    kept = [replace(stage, name=f"layers_{stage.name}") for stage in stages.children[: c.outputs[-1] + 1]]  # type: ignore[union-attr]
+    nobody = unknown("the maps of timm's Swin under this neck")
+    maps = ((nobody, nobody),) * len(c.outputs)
+    return Features((part("_backbone", patches, *kept, kind="backbone"),), maps, tuple(c.widths[index] for index in c.outputs))  # type: ignore[arg-type]
 
 
 def named_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,6 +197,8 @@ def bind_backbone(model_type: str, raw: Mapping[str, Any]) -> Config:
 
 def features(c: Config, picture: Grid) -> Features:
     """Describe a backbone over an image."""
+    if c.model_type == "timm_swin":
+        return _timm_swin_features(c)
     if c.model_type == "timm_backbone":
         found = selected_outputs(c, *timm_resnet.resnet(c, picture))
         return replace(found, parts=(part("_backbone", *found.parts, kind="backbone"),))

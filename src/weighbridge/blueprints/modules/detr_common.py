@@ -85,7 +85,7 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
     elif inner is None:
         inner = bind_backbone("resnet", {"out_features": ["stage4"]})
     found = features(inner, c.image)
-    if inner.model_type == "timm_backbone" and not wrapped:
+    if inner.model_type in ("timm_backbone", "timm_swin") and not wrapped:
         found = replace(found, parts=found.parts[0].children)  # type: ignore[union-attr]
     # The reference looks for names that its own ResNet has not, and freezes all of it.
     frozen = not trained and "resnet" in inner.model_type

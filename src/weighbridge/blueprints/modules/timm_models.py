@@ -58,6 +58,16 @@ def built_with(name: Any, key: str = "architecture") -> tuple[str, dict[str, Any
     return TYPES[class_name], {**arguments, **tags.get(tag, {}), **distilled}
 
 
+def is_built_by(model_type: str, name: Any) -> bool:
+    """Say whether a name is that of one of timm's models, whose class this type describes.
+
+    >>> is_built_by("timm_swin", "swin_tiny_patch4_window7_224"), is_built_by("timm_swin", "resnet50")
+    (True, False)
+    """
+    plain = name.partition(".")[0] if isinstance(name, str) else ""
+    return plain in _models() and TYPES.get(_models()[plain][0]) == model_type
+
+
 def timm_model(name: str) -> dict[str, Any] | None:
     """Return a config that names one of timm's models, with the tag of its weights or without; None if there is no such model.
 
