@@ -95,7 +95,7 @@ def test_timms_swin_is_a_backbone(name: str, config: dict[str, Any], expected: i
 
 
 def test_omdet_turbo_gives_its_network_the_side_of_the_image() -> None:
-    with pytest.raises(ConfigError, match="^backbone: the class gives its network the side of the image, which this one does not take"):
+    with pytest.raises(ConfigError, match=r"^backbone: the class gives its network the side of the image, which this one does not take"):
         count({"model_type": "omdet-turbo", "backbone": "resnet50"}, "OmDetTurboForObjectDetection")
 
 
