@@ -8,14 +8,14 @@ from weighbridge.blueprints.field_types import refuse_types
 from weighbridge.blueprints.inner_classes import builders
 from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.blueprints.other_files import unwrap
+from weighbridge.blueprints.params_json import from_params_json, is_params_json
 from weighbridge.blueprints.refused_values import is_suspicious, refuse_pairs, refuse_values, with_zeros
 from weighbridge.blueprints.stated_type import architectures, refuse_deep, stated_type, type_of_published_code
 from weighbridge.config.alias import TYPES, known_class
-from weighbridge.config.bind import UNREADABLE, with_overrides
+from weighbridge.config.bind import UNREADABLE, bind_with, with_overrides
 from weighbridge.config.check import check_and_bind, unknown_keys
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
-from weighbridge.config.params_json import from_params_json, is_params_json
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.interfaces import Mapping
@@ -98,6 +98,23 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         description=Description(known, raw, sizes),
         unknown=strangers,
     )
+
+
+def with_sizes(description: Description, class_name: str, changed: Mapping[str, Any]) -> tuple[Part, Config]:
+    """Describe a config's class with other values under some of its keys; return its tree and what the config binds to.
+
+    Raises:
+        ConfigError: The config, so changed, makes no model.
+
+    >>> from weighbridge import model
+    >>> bert = model("bert-base-uncased")
+    >>> with_sizes(bert.description, "BertModel", {"num_hidden_layers": 13})[1].layers
+    13
+    """
+    known, raw, _ = description
+    other, sizes = bind_with(known.fields, raw, changed)
+    refuse_pairs(known.model_type, known.fields, sizes, other)
+    return known.classes[class_name](sizes), sizes
 
 
 def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any], tuple[str, ...]]:

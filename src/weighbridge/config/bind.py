@@ -146,6 +146,18 @@ def with_overrides(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None, 
     return result
 
 
+def bind_with(fields: tuple[Field, ...], raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], Config]:
+    """Return *raw* with *overrides* put in, and the same bound.
+
+    >>> from weighbridge.config.fields import size
+    >>> changed, bound = bind_with((size("layers", "n_layer", 12, "L", ""),), {}, {"n_layer": 6})
+    >>> changed, bound.layers
+    ({'n_layer': 6}, 6)
+    """
+    changed = with_overrides(raw, overrides, fields)
+    return changed, bind(fields, changed)
+
+
 def without_key(raw: Mapping[str, Any], path: str) -> dict[str, Any]:
     """Return *raw* without one key, which a dotted path names.
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.bind import alias_value, find_sub_config, without_aliases
+from weighbridge.config.bind import alias_value, bind, find_sub_config, without_aliases
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.formula import Symbol
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+def bind_symbols(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config) -> Config:
+    """Bind *raw* once more, with symbols in place of its sizes (*sizes* is *raw* bound to numbers)."""
+    return bind(fields, {**raw, **symbols(fields, raw, sizes)}, like=sizes)
 
 
 def symbols(

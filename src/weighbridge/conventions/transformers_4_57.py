@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from weighbridge.accounts.parameters import count
-from weighbridge.config.bind import bind, with_overrides
+from weighbridge.blueprints.describe import with_sizes
+from weighbridge.config.bind import bind
 from weighbridge.config.fields import Config
 from weighbridge.conventions.older_configs import as_older
 from weighbridge.conventions.tree_changes import change, change_tensors, tie
@@ -63,7 +64,7 @@ def _with_older_ties(model: ModelValue) -> Part:
         return model.tree
     keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite and "text_config" in raw else ()))
     try:
-        tied = known.classes[model.class_name](bind(known.fields, with_overrides(raw, dict.fromkeys(keys, True), known.fields)))
+        tied = with_sizes(model.description, model.class_name, dict.fromkeys(keys, True))[0]
     except (WeighbridgeError, KeyError):
         return model.tree
     if flag:
@@ -155,9 +156,8 @@ def _with_settings(model: ModelValue, settings: dict[str, object]) -> Part:
     (6835235568, 6866696688)
     """
     assert model.description is not None
-    known, raw, _ = model.description
     try:
-        older = known.classes[model.class_name](bind(known.fields, with_overrides(raw, settings, known.fields)))
+        older = with_sizes(model.description, model.class_name, settings)[0]
     except (WeighbridgeError, KeyError):
         return model.tree
     older = without_last_norm(older)

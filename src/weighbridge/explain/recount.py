@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally
-from weighbridge.blueprints.refused_values import refuse_pairs
-from weighbridge.config.bind import bind, with_overrides
+from weighbridge.blueprints.describe import with_sizes
+from weighbridge.config.symbols import bind_symbols
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.sizes import UndecidedError, as_int
 from weighbridge.explain.sensitivity import Recount, Recounter
-from weighbridge.explain.symbolic import values_of
+from weighbridge.explain.symbolic import letters
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -32,8 +32,10 @@ def recounter(model: ModelValue, table: Mapping[str, Symbol], several: bool) -> 
     """
     if model.description is None:
         return None
-    known, raw, sizes = model.description
-    build, before = known.classes[model.class_name], values_of(model, sizes)
+    description = model.description
+    known, raw, sizes = description
+    lettered = bind_symbols(known.fields, raw, sizes)
+    before = letters(lettered, sizes)[1]
     unique = tally(model.tree).unique
     layers = set() if several else {symbol.key for symbol in table.values() if symbol.word.endswith("layers")}
 
@@ -41,13 +43,11 @@ def recounter(model: ModelValue, table: Mapping[str, Symbol], several: bool) -> 
         if not all(is_written(raw, key) for key in changed):
             return Recount(told)
         try:
-            other = with_overrides(raw, changed, known.fields)
-            config = bind(known.fields, other)
-            refuse_pairs(known.model_type, known.fields, config, other)
-            more = as_int(tally(build(config)).unique - unique)
+            tree, config = with_sizes(description, model.class_name, changed)
+            more = as_int(tally(tree).unique - unique)
         except (ConfigError, UndecidedError, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
             return Recount(told) if layers.issuperset(changed) else None
-        after = values_of(model, config)
+        after = letters(lettered, config)[1]
         moved = (symbol.key for letter, symbol in table.items() if after.get(letter) != before.get(letter) and symbol.key not in changed)
         return Recount(more, tuple(moved))
 

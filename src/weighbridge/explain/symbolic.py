@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from weighbridge.config.bind import bind
 from weighbridge.config.fields import Config
-from weighbridge.config.symbols import symbols
+from weighbridge.config.symbols import bind_symbols
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.messages import Text
@@ -25,29 +24,24 @@ def symbolic(model: ModelValue) -> tuple[Part, dict[str, Symbol], dict[str, int]
     if model.description is None:
         raise UsageError(Text("{source}: a formula needs a config; a file's header has only numbers", source=model.source))
     known, raw, sizes = model.description
-    lettered = symbols(known.fields, raw, sizes)
-    bound = bind(known.fields, {**raw, **lettered}, like=sizes)
-    table, values = _letters(bound, sizes)
-    return known.classes[model.class_name](bound), table, values
+    bound = bind_symbols(known.fields, raw, sizes)
+    return known.classes[model.class_name](bound), *letters(bound, sizes)
 
 
-def _letters(bound: Config, sizes: Config) -> tuple[dict[str, Symbol], dict[str, int]]:
+def letters(lettered: Config, sizes: Config) -> tuple[dict[str, Symbol], dict[str, int]]:
+    """Return the symbols of a config that was bound with them, by letter, and what each stands for in *sizes*.
+
+    >>> letters(Config(hidden=Symbol("H"), eps=1e-6), Config(hidden=768, eps=1e-6))[1]
+    {'H': 768}
+    """
     table: dict[str, Symbol] = {}
     values: dict[str, int] = {}
-    for word, value in vars(bound).items():
+    for word, value in vars(lettered).items():
         if isinstance(value, Config):
-            inner, numbers = _letters(value, getattr(sizes, word))
+            inner, numbers = letters(value, getattr(sizes, word))
             table |= inner
             values |= numbers
         elif isinstance(value, Symbol):
             table[value.letter] = value
             values[value.letter] = getattr(sizes, word)
     return table, values
-
-
-def values_of(model: ModelValue, sizes: Config) -> dict[str, int]:
-    """Return what each letter of *model* stands for in another config of its type."""
-    if model.description is None:
-        return {}
-    known, raw, own = model.description
-    return _letters(bind(known.fields, {**raw, **symbols(known.fields, raw, own)}, like=own), sizes)[1]

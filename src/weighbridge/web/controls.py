@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.api.model import Model
-from weighbridge.config.bind import bind, find_sub_config, with_overrides
+from weighbridge.blueprints.describe import with_sizes
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, SubConfig
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say
@@ -117,9 +118,8 @@ def _with_step(description: Description, class_name: str, control: Control, own:
 
 def _count_with(description: Description, class_name: str, key: str, value: int) -> int | None:
     """Count the model with another size; None if there is none."""
-    family, raw, _ = description
     try:
-        found = count(family.classes[class_name](bind(family.fields, with_overrides(raw, {key: value}, family.fields))))
+        found = count(with_sizes(description, class_name, {key: value})[0])
     except WeighbridgeError:
         return None
     return found if isinstance(found, int) else None
