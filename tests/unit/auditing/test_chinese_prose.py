@@ -51,11 +51,13 @@ RIGHT = [
 ]
 CACHES = "各模型的 KV Cache 占用：\n\n| 模型 | 参数量 | 层数 | 隐藏维度 | 4K序列 | 32K序列 |\n|---|---|---|---|---|---|\n| LLaMA-2 | 7B | 32 | 4096 | 2.0 GB | 16.0 GB |\n| LLaMA-2 | 13B | 40 | 5120 | 3.1 GB | {} GB |"
 ACTIVE = "| 属性 | DeepSeek-V3 | Qwen3-235B-A22B |\n|---|---|---|\n| 总参数 / 激活参数 | 671B / {} | 235B / 22B |\n| 每 token 的 KV 字节数 | 69 KB | 192 KB |"
-RIGHT += [CACHES.format("25.0"), ACTIVE.format("37B")]
+NEEDED = "| 模型规模 | FP16 显存 | INT4 显存 | 推荐硬件（FP16） |\n|---|---|---|---|\n| 1.5B | 3 GB | 1 GB | RTX 3060 |\n| 7B | {} GB | 4 GB | RTX 4090 (24GB) |\n| 13B | 26 GB | 7 GB | A100 40GB |\n| 70B | 140 GB | 36 GB | 2×A100 80GB |"
+RIGHT += [NEEDED.format(14), CACHES.format("25.0"), ACTIVE.format("37B")]
 RIGHT += ["**`MHA` 块的参数量 = $4h^2 + 4h$**。\n\n**`MLP` 块的参数量 = $8h^2 + 5h$**。\n\nGQA 的注意力参数量为 3h^2 + 4h。"]
 WRONG = [
     ("**`MHA` 块的参数量 = $7h^2 + 4h$**。\n\n**`MLP` 块的参数量 = $8h^2 + 5h$**。", "7h^2 + 4h"),
     (CACHES.format("45.0"), "45.0"),
+    (NEEDED.format(64), "64"),
     (ACTIVE.format("31B"), "31B"),
     ("BERT-base包含14层的Transformer编码器,每层有768个隐藏单元和12个自注意力头。", "14"),
     ("BERT-base：12层，隐藏层大小768，自注意力头16个。", "16"),

@@ -44,11 +44,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
     """Check the bytes of models by dtypes, either of them the rows; one is wrong where three others, and most, are right."""
     heads = column_heads(table)
-    if (
-        not table.head
-        or not dtype_sizes(" ".join((*heads, *(row.cells[0].text for row in table.rows))))
-        or _OTHERWISE.search(" ".join(heads))
-    ):
+    if not table.head or not dtype_sizes(" ".join((*heads, *(row.cells[0].text for row in table.rows)))) or _OTHERWISE.search(heads[0]):
         return
     judged: list[Claim | None] = []
     for row in table.rows:
@@ -57,6 +53,8 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
         if _OTHERWISE.search(label) or not any(of_row):
             continue
         for cell, head in zip(row.cells[1:], heads[1:], strict=False):
+            if _OTHERWISE.search(head):
+                continue  # ``推荐 GPU（FP16）``
             counts, sizes = of_row[0] or _counts(head), of_row[1] or dtype_sizes(head)
             if counts and len(sizes) == 1 and (of_row[0] or of_row[1]) and (_counts(head) or dtype_sizes(head)):
                 judged += _cell(scene, cell, counts, sizes[0])
