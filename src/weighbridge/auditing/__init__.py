@@ -3,7 +3,7 @@
 A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
-2. Segment (``text/``: ``tokens`` with ``memory`` and ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
+2. Segment (``text/``: ``tokens`` with ``memory`` and ``numbers``, ``figures``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
    ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
@@ -18,6 +18,11 @@ A text flows through six steps, and the files follow them.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 ``every_check`` runs the checks of steps 4 and 5 in their order. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
+
+A check is offered what it can judge, and not the whole text. It walks what one pass has told apart and the ``scene`` keeps: numbers of a kind (``sorted_figures``: counts, shares, bytes, work),
+statements that hold a number (``numbered``), lines that have a digit (``counted_lines``), equations (``chains``), tables; of these it first asks what costs least: a sign in the line, then a pattern, then a
+model. What several checks read of one text is read once (``memory``): by ``once_for_each_text``, or, where only the places of words and numbers matter and no digit does, by
+``once_for_each_shape``, for all lines that differ in their digits alone.
 
 An alarm is a proof: *wrong* is said only when a claim was read whole, its model is beyond doubt, and no reading is left.
 """

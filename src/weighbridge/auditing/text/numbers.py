@@ -89,13 +89,14 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
     return _with_unit(text, token)
 
 
-def value_and_decimals(text: str, start: int, end: int) -> tuple[Fraction, int]:
-    """Return the value of a number, which ends with its unit if it has one, and how many digits stand after its point.
+@lru_cache(maxsize=1 << 14)
+def value_and_decimals(written: str) -> tuple[Fraction, int]:
+    """Return the value of a number, written with its unit if it has one, and how many digits stand after its point.
 
-    >>> value_and_decimals("of 12.5M", 3, 8)
+    >>> value_and_decimals("12.5M")
     (Fraction(25, 2), 1)
     """
-    digits = _DIGITS.match(text, start, end)
+    digits = _DIGITS.match(written)
     assert digits is not None
     return _decimal(digits.group())
 

@@ -43,7 +43,7 @@ def _tokens(text: str, line: int) -> tuple[Token, ...]:
         if not written.isalpha():
             written = text[start:end] if kind in _WRITTEN else written
             if kind == "num":
-                value, places = value_and_decimals(text, start, end)
+                value, places = value_and_decimals(written)
         found.append(_make(Token, (kind, written, line, start, end, value, unit, places, spaced)))
     return tuple(found)
 
