@@ -17,16 +17,16 @@ from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters, write
 from weighbridge.core.messages import Say, Text, join_with_or, mark, translator
-from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions, walk
+from weighbridge.explain.alike_modules import by_tensor, likeness, module_paths, role_names
 from weighbridge.explain.closed_form import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
-from weighbridge.explain.part_titles import LINES, NAMES, VOCABULARY_HEAD, line_title, section_title
+from weighbridge.explain.part_titles import LINES, line_title, section_title
 from weighbridge.explain.recount import recounter
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.rotary_share import rotated_dimensions
-from weighbridge.explain.scope import Scope, holders, roles_of
+from weighbridge.explain.scope import Scope, holders
 from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
@@ -226,16 +226,6 @@ def _leaves(module: _Module) -> list[Leaf]:
     return leaves(module.pair, module.path, module.around)
 
 
-def _roles(leaf: Leaf) -> tuple[str, ...]:
-    """Return what a module's names say of its role; a head of the vocabulary only where it has that many outputs, or more than inputs."""
-    if leaf.pair.part.kind == "experts" and len(leaf.pair.tensors()) > 1:
-        return ("",)  # it holds all matrices of all experts, whatever it is called
-    names = roles_of(leaf, _purpose(leaf))
-    matrices = [(ours.shape, theirs.shape) for ours, theirs in leaf.pair.tensors() if len(ours.shape) == 2]
-    named = all(getattr(theirs[0], "word", "") == "vocab" or int(str(ours[0])) > int(str(ours[1])) for ours, theirs in matrices)
-    return names if VOCABULARY_HEAD not in names or named else ("",)
-
-
 def _purpose(unit: _Unit) -> str:
     return unit.topic if isinstance(unit, Leaf) else Leaf(unit.path, unit.pair, unit.around).topic
 
@@ -320,8 +310,8 @@ class _Author(NamedTuple):
     def lines(self, found: Sequence[Leaf]) -> Iterator[Line]:
         """Yield a line for each group of modules that are alike."""
         groups: dict[object, list[Leaf]] = {}
-        for one in (one for leaf in found for one in _by_tensor(leaf)):
-            groups.setdefault(_likeness(one), []).append(one)
+        for one in (one for leaf in found for one in by_tensor(leaf)):
+            groups.setdefault(likeness(one), []).append(one)
         for group in groups.values():
             yield self.line(group)
 
@@ -330,7 +320,7 @@ class _Author(NamedTuple):
         tensors = first.pair.tensors()
         formula = scale(len(group), owned_size(tensors))
         kind, says = first.pair.part.kind, line_sentences(first.pair.part.kind, tensors)
-        names = list(dict.fromkeys(name for leaf in group for name in _roles(leaf)))
+        names = list(dict.fromkeys(name for leaf in group for name in role_names(leaf)))
         title = (
             self.say(", ").join(self.say(name) for name in names)
             if all(names)
@@ -339,7 +329,7 @@ class _Author(NamedTuple):
         if title == self.say(LINES["vector"]):
             says = tuple(text for text in says if text not in LEARNED_VECTORS)  # the title says it
         tied = tuple(ours.tied_to for ours, _ in tensors if ours.tied_to is not None)
-        paths = tuple(dict.fromkeys(path for leaf in group for path in _paths(leaf)))
+        paths = tuple(dict.fromkeys(path for leaf in group for path in module_paths(leaf)))
         return Line(
             "", title, self.join_sentences(says), kind, paths, formula, self.value(formula), tied, says, shape_sentence(kind, tensors)
         )
@@ -379,37 +369,3 @@ def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Ent
     amounts = tuple(Amount(None, part.formula) for part in parts if isinstance(part, Line))  # type: ignore[arg-type]
     inside = tuple(_entry(part.parts, part.times, part.each) for part in parts if isinstance(part, Section))
     return Entry(Part(""), times, amounts, inside, each, each)
-
-
-def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
-    """Yield a module; if it holds loose vectors (a class token, a table of positions), each of them by itself."""
-    tensors = leaf.pair.tensors()
-    name = tensors[0][0].name if len(tensors) == 1 and not (leaf.pair.part.name or leaf.pair.children()) else "weight"
-    if name not in ("weight", "bias", leaf.path.rpartition(".")[2]):
-        yield leaf._replace(path=join_path(leaf.path, name))  # a part without a name of its own has its tensor's
-        return
-    loose = all(ours.role != "weight" and ours.name != "bias" for ours, _ in tensors)
-    named = leaf.topic in NAMES and all(ours.name in NAMES[leaf.topic] for ours, _ in tensors)  # XLNet's q, k, v, o stand in no module
-    if not (loose or named) or leaf.pair.part.kind in LINES or (len(tensors) < 2 and not leaf.pair.children()):
-        yield leaf
-        return
-    for ours, theirs in tensors:
-        both = [tensor._replace(name="weight") if named and tensor.role == "weight" else tensor for tensor in (ours, theirs)]
-        alone = Pair(leaf.pair.part._replace(children=(both[0],)), leaf.pair.symbolic._replace(children=(both[1],)))
-        yield leaf._replace(path=join_path(leaf.path, ours.name), pair=alone)
-
-
-def _likeness(leaf: Leaf) -> object:
-    """Return what modules have in common that one line stands for: kind, tensors and, of a loose vector, what its name says."""
-    names = _roles(leaf) if leaf.path.rpartition(".")[2] == leaf.pair.tensors()[0][0].name else ("",)
-    return leaf.pair.part.kind, tuple(
-        (names if all(names) else ours.name, ours.role, ours.tied_to, tuple(polynomial(size) for size in theirs.shape))
-        for ours, theirs in leaf.pair.tensors()
-    )
-
-
-def _paths(leaf: Leaf) -> tuple[str, ...]:
-    """Name a module, or, where it holds other modules too, its own tensors."""
-    if leaf.path and not leaf.pair.children():
-        return (leaf.path,)
-    return tuple(join_path(leaf.path, ours.name) for ours, _ in leaf.pair.tensors())

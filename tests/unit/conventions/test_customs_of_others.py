@@ -7,6 +7,8 @@ from functools import cache
 import pytest
 
 from weighbridge import Model, model
+from weighbridge.conventions.atoms import Atom
+from weighbridge.conventions.published_otherwise import t5gemma2
 
 
 @cache
@@ -175,3 +177,12 @@ def test_a_dense_layer_behind_the_pooling_may_lead_to_768() -> None:
     sizes = {"d_model": 1024, "num_layers": 1, "num_heads": 16, "vocab_size": 100, "d_ff": 64}
     encoder = model({"model_type": "t5", **sizes}, "T5EncoderModel")
     assert words(encoder, unique(encoder) + 1024 * 768)[0] == "T5EncoderModel, with a dense layer after pooling, H × 768"
+
+
+def test_the_word_table_is_found_by_its_component_and_rows() -> None:
+    """Not the first table, which holds positions, nor the first that is for words, which is a map without rows."""
+    first = Atom("position", "embedding", "positions", "", 40, 1, 8, False, "", 0, 0)
+    no_table = first._replace(component="word", path="projection", rows=0)
+    words_of = first._replace(component="word", path="words", each=500, rows=100)
+    assert [pieces[0].amount for pieces in t5gemma2((first, no_table, words_of))] == [495]
+    assert not list(t5gemma2((first, no_table)))
