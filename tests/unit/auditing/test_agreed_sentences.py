@@ -56,10 +56,12 @@ COUNTS = (
     ("Llama 4 Scout has 17B active parameters per token despite {} total parameters across 16 experts.", "109B", "149B"),
     ("Llama 4 Maverick is the larger variant at {} total parameters with 17B active.", "400B", "600B"),
     ("Llama 4 Scout, the smaller of the two new models with a total parameter count {}, is divided into 16 experts.", "109B", "309B"),
+    ("## Llama 4\n\n| model | size | active params | expert number | total params |\n|---|---|---|---|---|\n| Maverick | 788GB | 17B | 128 | {} |\n| Scout | 210GB | 17B | 16 | 109B |", "400B", "440B"),
     ("GPT-3 has no less than {} parameters!", "175 billion", "195 billion"),
     ("`Llama-3.1-70B` has 80 layers and 8 KV heads of 128, so a token costs {} of KV cache in bf16.", "327,680 bytes", "327,880 bytes"),
 )  # fmt: skip
 TRUE = (
+    "## Llama 4\n\n| model | size | active params | expert number | total params |\n|---|---|---|---|---|\n| Our Maverick | 100GB | 17B | 64 | 50B |\n| Our Scout | 50GB | 5B | 8 | 25B |",
     "BERT-large has 340M parameters and 24 layers, the smaller version 60M parameters.",
     "Llama 4 Scout has 17B active parameters and 109B total parameters; the larger variant has 400B total parameters across 128 experts.",
     "There are 2 layers in BERT-base's feed-forward network.",

@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, size_claims
 from weighbridge.auditing.checks.table_counts import (
+    BYTES_OF_FILE,
     Judged,
     be_sure_of_family,
     count_claims,
@@ -132,7 +133,7 @@ def _sure_models(scene: Scene, cells: Sequence[Judged]) -> set[int]:
         if kind in SIZE_COLUMNS and (value := whole_number(cell)) is not None and kind != "positions":
             told[id(subject)] += 1
             right[id(subject)] += value in field_values(subject.models[0]).get(KEYS.get(kind, kind), ())
-        elif kind == "total":
+        elif kind in ("total", "active") and not BYTES_OF_FILE.search(cell.text):
             fits = count_fits(scene, cell, kind, subject, head)
             told[id(subject)] += fits is not None
             right[id(subject)] += fits is True

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS
 from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_verdicts import KEYS
 from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
@@ -20,7 +23,7 @@ from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, SMALLEST_CLAIM, SURE_ROWS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -33,6 +36,7 @@ Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
 
 def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
     """Be sure of rows named by a size alone, where the counts of most rows are those of the family's members: then the others are meant so too."""
+    cells = _firm_rows(scene, cells)
     column = [one for one in cells if one[2] == "total"]
     right = sum(count_fits(scene, cell, "total", subject, head) is True for _, cell, _, subject, head in column)
     if right < SURE_ROWS or right + 1 < len(column):
@@ -41,6 +45,30 @@ def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
         (row, cell, kind, subject._replace(firm=True) if kind == "total" and not subject.firm else subject, head)
         for row, cell, kind, subject, head in cells
     ]
+
+
+def _firm_rows(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
+    """Be sure of a row named by a size alone where two of its figures, of two kinds, are those of the family's member, and one at most is not."""
+    right: dict[int, set[str]] = {}
+    odd: Counter[int] = Counter()
+    for _, cell, kind, subject, head in cells:
+        if kind == "positions" or subject.firm or BYTES_OF_FILE.search(cell.text):
+            continue
+        if kind in SIZE_COLUMNS:
+            value = whole_number(cell)
+            fits = None if value is None else value in field_values(subject.models[0]).get(KEYS.get(kind, kind), ())
+        else:
+            fits = count_fits(scene, cell, kind, subject, head) if kind in ("total", "active") else None
+        if fits:
+            right.setdefault(id(subject), set()).add(kind)
+        odd[id(subject)] += fits is False
+    firm = {key for key, kinds in right.items() if len(kinds) >= AGREED_FIELDS and odd[key] <= 1}
+    sure = {key: next(one[3] for one in cells if id(one[3]) == key)._replace(firm=True) for key in firm}
+    return [(row, cell, kind, sure.get(id(subject), subject), head) for row, cell, kind, subject, head in cells]
+
+
+BYTES_OF_FILE = pattern(r"\d\s?[KMGT]i?B(?![a-z])")
+"""A cell of bytes, which a column of sizes may hold too: it says nothing of the count."""
 
 
 def doubtful_columns(scene: Scene, cells: Sequence[Judged]) -> set[tuple[str, str]]:
