@@ -38,7 +38,7 @@ _COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b"))
 _SIZES = frozenset(("layers", "heads", "hidden"))
 """Sizes that nobody chooses anew for a model of such a name; a context or a vocabulary one may."""
 _GLUE = pattern(
-    r",\s(?:an?|the|one of the)\s[^,.;:()\d]{1,60},|[\s,，、:：;；*_`\"'“”()（）-]|每一?层|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共计|总计|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|"
+    r",\s(?:an?|the|one of the)\s[^,.;:()\d]{1,60},|[\s,，、:：;；*_`\"'“”()（）-]|每一?层|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共计|总计|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|堆叠了?|堆|叠|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|"
     r"[。.](?=\s?(?:它|其|该模型|it |the model ))|\bno (?:less|fewer) than\b|\bthere (?:are|is)\b|\b(?:it|its|the|model|has|have|uses?|with|and|of|a|an|largest|version|is|consists|comprises)\b",
     re.IGNORECASE,
 )
@@ -131,7 +131,7 @@ def _shared_size(scene: Scene, token: Token, size: DescribedSize, mention: Menti
 _SHARED = frozenset(("vocab", "positions"))
 _LONG = 1000
 _NEARLY = pattern(r"大?约|左右|最大的?上下文|最多")
-_OTHER_COUNT = pattern(r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))\s?个?参数", re.IGNORECASE)
+_OTHER_COUNT = pattern(r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))\s?个?(?:模型)?参数", re.IGNORECASE)
 _BEHIND = 4
 """Characters behind a size that may take it back: ``96 层左右``."""
 
