@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.inputs import Inputs, inputs
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
@@ -14,7 +14,7 @@ from weighbridge.core.tree import Attend, Matmul, Part, Tensor, walk
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 TABLES = frozenset(
     "position_embeddings position_embedding embed_positions wpe positions_embed char_position_embeddings position_embeds_layer".split()
@@ -71,7 +71,7 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
             raise UsageError(Text("patches: of how many images? say how many images each example has"))
         if "rows" not in seen:
             raise UsageError(Text("patches: {name} reads no images of any size", name=name))
-    refuse_lengths(model, given, usual=Inputs().seq)
+    refuse_lengths(model, given)
 
 
 def without_decoder(model: ModelValue, given: Inputs) -> Inputs:
@@ -96,11 +96,8 @@ BESIDE = (
 """An input, the length that stands for it in trees, and what is said where a tree has none."""
 
 
-def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -> None:
+def refuse_lengths(model: ModelValue, given: Inputs) -> None:
     """Refuse more tokens than there are positions, and an input that a convolution is too wide for.
-
-    Args:
-        usual: What is taken where nobody says how many: nobody asked for it, and more than there are positions is not refused.
 
     Raises:
         UsageError: There are too many, or too few.
@@ -127,7 +124,7 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     asked = {"seq": ("seq", given.seq), "decoder": ("decoder_seq", decoder_seq)}
     for stream, rows in places(model).items():
         entry, tokens = asked[stream]
-        if tokens > rows and (tokens != usual or (entry == "decoder_seq" and given.decoder_seq is not None)):
+        if tokens > rows:
             raise UsageError(
                 Text(
                     "{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many",
@@ -177,6 +174,21 @@ def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None)
     rows = places(model)
     seq = min(usual, rows.get("seq", usual))
     return seq, rows["decoder"] if decoder_seq is None and rows.get("decoder", seq) < seq else decoder_seq
+
+
+def usual_inputs(model: ModelValue, given: Mapping[str, object] | None = None, /, **named: object) -> Inputs:
+    """Read inputs as :func:`~weighbridge.accounts.inputs.inputs` does; where no number of tokens is given, it is :func:`usual_lengths`.
+
+    >>> from weighbridge import model
+    >>> usual_inputs(model("clip-vit-base-patch32")).seq, usual_inputs(model("gpt2"), batch=2).seq
+    (77, 128)
+    """
+    said = {**(given or {}), **named}
+    found = inputs(said)
+    if said.get("seq") not in (None, "", 0):
+        return found
+    seq, decoder_seq = usual_lengths(model, found.seq, found.decoder_seq)
+    return found._replace(seq=seq, decoder_seq=decoder_seq)
 
 
 @keep_last

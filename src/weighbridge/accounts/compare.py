@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from weighbridge.accounts.accepted_inputs import usual_lengths
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally_of
@@ -102,12 +103,12 @@ class Comparison(NamedTuple):
     explained: tuple[Attribution | None, ...] = ()
 
 
-def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Comparison:
+def compare(models: Sequence[ModelValue], batch: int = 1, seq: int | None = None) -> Comparison:
     """Put models side by side.
 
     Args:
         models: At least one.
-        batch, seq: Examples and tokens per example, for the arithmetic.
+        batch, seq: Examples and tokens per example, for the arithmetic; by default 128, or as many as all of them have positions for.
 
     >>> from weighbridge import model
     >>> found = compare([model("bert-base-uncased"), model("bert-large-uncased")])
@@ -116,6 +117,7 @@ def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Com
     """
     if not models:
         raise UsageError("nothing to compare")
+    seq = min(usual_lengths(model, Inputs().seq)[0] for model in models) if seq is None else seq
     forwards = [_forward(model, batch, seq) for model in models]
     forward = Measure("forward_matmul", "arithmetic", mark("forward FLOPs"), tuple(value for value, _ in forwards))
     rows = (*_parameters(models), *_sizes(models), *((forward,) if any(value is not None for value, _ in forwards) else ()))

@@ -140,12 +140,12 @@ def diff(a: object, b: object) -> Difference:
     return diff(load(a), load(b))
 
 
-def compare(sources: Iterable[object], batch: int = 1, seq: int = 128) -> Comparison:
+def compare(sources: Iterable[object], batch: int = 1, seq: int | None = None) -> Comparison:
     """Put models, or what :func:`model` takes, side by side, with the config fields that explain each difference from the first.
 
     Args:
         sources: At least one.
-        batch, seq: Examples and tokens per example, for the arithmetic.
+        batch, seq: Examples and tokens per example, for the arithmetic; by default 128, or as many as all of them have positions for.
 
     >>> compare(["bert-base-uncased", "bert-large-uncased"]).measures[0].differences
     (0, 225659648)

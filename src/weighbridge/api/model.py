@@ -134,7 +134,7 @@ class Model(ModelValue):
     def flops(
         self,
         batch: int = 1,
-        seq: int = 128,
+        seq: int | None = None,
         decoder_seq: int | None = None,
         encoder_seq: int | None = None,
         images: int | None = None,
@@ -156,10 +156,11 @@ class Model(ModelValue):
         >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
         22348431360
         """
+        from weighbridge.accounts.accepted_inputs import usual_inputs
         from weighbridge.accounts.flops import flops_of
-        from weighbridge.accounts.inputs import inputs
 
-        given = inputs(
+        given = usual_inputs(
+            self,
             batch=batch,
             seq=seq,
             decoder_seq=decoder_seq,
@@ -183,10 +184,10 @@ class Model(ModelValue):
         >>> model("vit-base-patch16-224").outputs(images=1)
         23895544
         """
+        from weighbridge.accounts.accepted_inputs import usual_inputs
         from weighbridge.accounts.flops import outputs_of
-        from weighbridge.accounts.inputs import inputs as checked
 
-        return outputs_of(self, checked(inputs))
+        return outputs_of(self, usual_inputs(self, inputs))
 
     def arithmetic(self, convention: str, **inputs: Any) -> Arithmetic:
         """Count the arithmetic of one pass as a tool or a paper does.
@@ -198,10 +199,10 @@ class Model(ModelValue):
         >>> model("vit-base-patch16-224").arithmetic("fvcore", images=1).value
         17582740224
         """
-        from weighbridge.accounts.inputs import inputs as checked
+        from weighbridge.accounts.accepted_inputs import usual_inputs
         from weighbridge.conventions.arithmetic import count_arithmetic
 
-        return count_arithmetic(self, checked(inputs), convention)
+        return count_arithmetic(self, usual_inputs(self, inputs), convention)
 
     def reconcile_flops(self, number: str | int, **inputs: Any) -> FlopsReconciliation:
         """Find the conventions in which one pass costs *number*.
@@ -213,10 +214,10 @@ class Model(ModelValue):
         >>> model("vit-base-patch16-224").reconcile_flops(17581972224, images=1).matches[0].key
         'fvcore'
         """
-        from weighbridge.accounts.inputs import inputs as checked
+        from weighbridge.accounts.accepted_inputs import usual_inputs
         from weighbridge.conventions.reconcile_flops import reconcile_flops
 
-        return reconcile_flops(self, checked(inputs), number)
+        return reconcile_flops(self, usual_inputs(self, inputs), number)
 
     def adapters(self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> AdapterCount:
         """Count the model with an adapter of the PEFT library: trainable, total and saved elements, and saved bytes.

@@ -15,7 +15,7 @@ INPUTS = tuple(
 LENGTHS = tuple(option._replace(default=None) if option.name == "seq" else option for option in INPUTS)
 """The same where a number of tokens that is not given follows the model: the usual one, or as many as there are positions."""
 
-TEXT = INPUTS[:2]
+TEXT = LENGTHS[:2]
 """Batch and tokens alone, for commands that say little about arithmetic."""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from weighbridge.accounts.accepted_inputs import usual_inputs
 from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
-from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
 from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Number, Product, Sum, Symbol
@@ -148,7 +148,7 @@ def derivation(
         found: What came out.
         count: The account, which is asked once more of the model and the config with letters behind their numbers.
     """
-    lettering, book = letters_in(config, with_letters(model, Inputs()))
+    lettering, book = letters_in(config, with_letters(model, usual_inputs(model)))
     derived = count(book.model, lettering)
     blocks = [Heading(1, "1", say("trained"), f"{found.trainable:,}"), *_trained_elements(derived, book, say)]
     blocks += [Heading(1, "2", say("in all"), f"{found.total:,}"), *_in_all(found, say)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.accounts.accepted_inputs import usual_inputs
 from weighbridge.accounts.flops import flops_of
-from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.core.errors import UsageError
@@ -60,7 +60,7 @@ def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> 
 
 def _copies(model: ModelValue, paths: list[str], *, of_flops: bool) -> list[str]:
     """Return the paths of modules with the copies that a formula is for one of: ``model.layers × 58 (3-60)``."""
-    book = flops_of(model, Inputs()).ledger if of_flops else ledger(model.tree, PARAMETERS)
+    book = flops_of(model, usual_inputs(model)).ledger if of_flops else ledger(model.tree, PARAMETERS)
     found = [(path, entry) for path, entry in entries(book) if path]
     if [path for path, _ in found] != paths:
         return paths

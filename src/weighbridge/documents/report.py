@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from weighbridge.accounts.accepted_inputs import usual_inputs
 from weighbridge.accounts.compare import compare
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
@@ -51,7 +52,7 @@ def document(model: ModelValue, lang: str = "en", given: Inputs | None = None, *
         *_parameters_section(model, say),
         *_derivation_section(model, lang, say),
         *_conventions(model, lang, say),
-        *_arithmetic(model, given or Inputs(), say),
+        *_arithmetic(model, given or usual_inputs(model), say),
         *(_tensor_table(model, say) if tensors else ()),
     )
     figure = say("{total} parameters").format(total=f"{unique_of(model):,}")

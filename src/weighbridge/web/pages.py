@@ -125,13 +125,14 @@ def compare_page(request: Request, form: Form) -> Response:
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
     query = query._replace(compared=tuple(names))
     models = [query._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
-    found = with_causes(compare(models, query.batch, query.seq))
+    found = with_causes(compare(models, query.batch, query.seq or None))
     say = translator(query.lang)
     links = [query.link("/model", source=name, class_name="", overrides=()) for name in names]
     costs = STRINGS["costs_in_bytes"]
     groups = [(say(title), [m for m in distinct_measures(found) if m.group == group]) for group, title in GROUPS.items()]
     view = {
         "names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)],
+        "tokens": found.seq,
         "bars": views.bars(found, say),
         "links": links,
         "legend": views.legend_of(models, say),

@@ -12,7 +12,8 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from weighbridge.accounts.inputs import Inputs, inputs
+from weighbridge.accounts.accepted_inputs import usual_inputs, usual_lengths
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.api.model import Model, model
 from weighbridge.blueprints import MODULES
 from weighbridge.config.read import parse_config, read_config
@@ -51,7 +52,8 @@ class Query(NamedTuple):
         overrides: Changed fields, by config key.
         lang: The language of the words.
         module: The module in view, as a dotted path; empty for the whole.
-        batch, seq: For the arithmetic.
+        batch: For the arithmetic.
+        seq: For it too; 0 where nobody says: then the usual number, or as many as a model has positions for.
         decoder_seq, encoder_seq, images, audios, question, patches: For it as well; 0, or the empty string, where nothing is said.
         compared: The models side by side on the page that compares.
         number: A count whose convention is asked for.
@@ -66,7 +68,7 @@ class Query(NamedTuple):
     lang: str = "en"
     module: str = ""
     batch: int = 1
-    seq: int = 128
+    seq: int = 0
     decoder_seq: int = 0
     encoder_seq: int = 0
     images: int = 0
@@ -85,9 +87,13 @@ class Query(NamedTuple):
         check_depth({**raw, **changed})
         return model(raw, self.class_name or None, changed).replace(source="config" if self.config else self.source)
 
-    def inputs(self) -> Inputs:
+    def tokens(self, *models: Model) -> int:
+        """Return the tokens of each example: those asked for, or the usual ones that all models have positions for."""
+        return self.seq or min(usual_lengths(model, Inputs().seq)[0] for model in models)
+
+    def inputs(self, model: Model) -> Inputs:
         """Return what is put in, for the arithmetic."""
-        return inputs({name: value for name, value in self._asdict().items() if value})
+        return usual_inputs(model, {name: value for name, value in self._asdict().items() if value})
 
     def link(self, page: str, **changes: Any) -> str:
         """Return the address of *page* that asks the same, but for *changes*."""
@@ -127,7 +133,7 @@ def read_query(parameters: Mapping[str, str]) -> Query:
         device=(parameters.get("device") or "")[:40],
         dropped=(parameters.get("dropped") or "")[:200],
         batch=positive_int(parameters, "batch", 1),
-        seq=positive_int(parameters, "seq", 128),
+        seq=positive_int(parameters, "seq", 0),
         decoder_seq=positive_int(parameters, "decoder_seq", 0),
         encoder_seq=positive_int(parameters, "encoder_seq", 0),
         images=positive_int(parameters, "images", 0),

@@ -172,12 +172,12 @@ def _walk(entry: Entry, place: str) -> Iterator[tuple[str, Entry]]:
 def arithmetic(found: Model, query: Query) -> dict[str, Any]:
     """Return the FLOPs of one pass, or why they cannot be told, and what can be put in; the rest of the page stands either way."""
     optional = {part.requires for _, part in walk(found.tree)}
-    takes: dict[str, int | str] = {"batch": query.batch, "seq": query.seq}
+    takes: dict[str, int | str] = {"batch": query.batch, "seq": query.tokens(found)}
     takes |= {name: getattr(query, name) for name in ("images", "audios") if name in optional}
     takes |= {"question": query.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}
     takes |= {"patches": query.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
     try:
-        return {"takes": takes, "flops": flops_of(found, query.inputs()), "untold": ""}
+        return {"takes": takes, "flops": flops_of(found, query.inputs(found)), "untold": ""}
     except UsageError as error:
         return {"takes": takes, "flops": None, "untold": error_text(error, query.lang)}
 
@@ -201,10 +201,12 @@ def costs(found: Model, query: Query) -> dict[str, Any]:
     if query.device:
         try:
             device = accelerator(query.device)
-            answer = html.body(fits_document(found, found.fits(query.device, batch=query.batch, seq=query.seq), device, query.lang))
+            answer = html.body(
+                fits_document(found, found.fits(query.device, batch=query.batch, seq=query.tokens(found)), device, query.lang)
+            )
         except WeighbridgeError as error:
             why = error_text(error, query.lang)
-    given = describe_inputs(found, Inputs(batch=query.batch, seq=query.seq), say) if found.description is not None else ""
+    given = describe_inputs(found, Inputs(batch=query.batch, seq=query.tokens(found)), say) if found.description is not None else ""
     return {"costs": lines, "given": given, "devices": list(ACCELERATORS), "fit": answer, "fit_refused": why}
 
 
@@ -218,13 +220,15 @@ COSTS = {
 def _cost_lines(found: Model, query: Query) -> Iterator[tuple[str, int | None, str]]:
     """Yield title, bytes and, where they cannot be told, why."""
 
+    seq = query.tokens(found)
+
     def training() -> tuple[int | None, str]:
-        memory = found.memory(training=True, batch=query.batch, seq=query.seq)
+        memory = found.memory(training=True, batch=query.batch, seq=seq)
         return memory.total, no_activations(memory.refused, translator(query.lang)) if memory.refused else ""
 
     asks: dict[str, Callable[[], tuple[int | None, str]]] = {
-        "weights": lambda: (found.memory(dtype="bfloat16", batch=query.batch, seq=query.seq).weights, ""),
-        "cache": lambda: (found.cache(batch=query.batch, seq=query.seq).bytes, ""),
+        "weights": lambda: (found.memory(dtype="bfloat16", batch=query.batch, seq=seq).weights, ""),
+        "cache": lambda: (found.cache(batch=query.batch, seq=seq).bytes, ""),
         "training": training,
     }
     for key, ask in asks.items():
@@ -253,7 +257,9 @@ def fit_rows(models: Sequence[Model], query: Query) -> list[str]:
     for model in models:
         try:
             device = accelerator(query.device)
-            answers.append(fits_document(model, model.fits(query.device, batch=query.batch, seq=query.seq), device, query.lang).figure)
+            answers.append(
+                fits_document(model, model.fits(query.device, batch=query.batch, seq=query.tokens(model)), device, query.lang).figure
+            )
         except WeighbridgeError as error:
             answers.append(error_text(error, query.lang))
     return answers

@@ -90,7 +90,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     cached = setup.cached and config.get("use_cache", True) is not False and setup.checkpointing != "full"
     ways = Ways(setup.size, attention, setup.checkpointing, cached)
     run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup), setup.compared)
-    bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
+    bodies = [node for node in tree.children if isinstance(node, Part) and node.kind in BODIES]
     body = bodies[0] if bodies else tree
     states = run_module(tape, body.name, lambda: FORWARDS[style.forward](run, body))
     tape.body = len(tape.rows)
@@ -106,16 +106,22 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     )
 
 
+BODIES = ("backbone", "text", "vision")
+"""Kinds of the parts that hold everything but heads."""
+
+
 def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> frozenset[str]:
     """Return where a config drops elements at all."""
     rates = {where: config.get(key, default) for where, key, default in style.drops}
     if class_name.endswith("ForMultipleChoice") and "choices" in rates:  # RoBERTa asks for no rate of classifiers here
         rates["classifier"] = rates["choices"]
-    if style.forward in ("decoder", "gpt2"):  # decoders that classify tokens have a rate of their own, whatever else they drop
+    if (
+        style.forward in ("decoder", "gpt2") and "classifier" not in rates
+    ):  # decoders that classify tokens have a rate of their own, whatever else they drop
         given = (config.get(key) for key in ("classifier_dropout", "hidden_dropout"))
         rates["classifier"] = next((rate for rate in given if rate is not None), 0.1)
     # what attention and MLPs put out, and what a classifier is given, is dropped as all hidden states are, where nothing else is said
-    as_hidden = {where: rates.get("hidden") for where in ("attended", "inner", "classifier")}
+    as_hidden = {where: rates.get("hidden") for where in ("attended", "inner", "embedded", "classifier")}
     found = as_hidden | {where: rate for where, rate in rates.items() if rate is not None}
     found.setdefault("tokens", found["classifier"])
     return frozenset(where for where, rate in found.items() if rate)
@@ -125,8 +131,10 @@ def lengths(tree: Part, style: Style, setup: Pass) -> dict[str, int]:
     """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked."""
     decoder = setup.seq if setup.decoder_seq is None else setup.decoder_seq
     found = {"seq": setup.seq, "decoder": decoder}
-    if style.forward == "vit":
-        found["image"] = next(part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in ("backbone", "model"))
+    if style.forward == "tower" and not style.words:
+        found["image"] = next(
+            (part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in (*BODIES, "model")), 0
+        )
     frames = [2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder"]
     if style.forward == "whisper" and frames:
         found["seq"] = frames[0]

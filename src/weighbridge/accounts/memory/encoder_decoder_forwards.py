@@ -121,7 +121,7 @@ def t5_mlp(run: ForwardPass, part: Part, value: Value) -> Value:
 def bart(run: ForwardPass, body: Part) -> Value:
     """Run BART and its kin."""
     if child(body, "encoder") is None:
-        alone = child(body, "decoder") or body
+        alone = child(body, "decoder", "") or body
         return bart_stack(
             run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _has_cross_attention(alone)
         )
@@ -136,15 +136,17 @@ def _has_cross_attention(stack: Part) -> bool:
 def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *, decoder: bool = False) -> Value:
     """Run one stack: embeddings, layers, and the norms that a relative has before or after them."""
     tape, style = run.tape, run.style
-    width = _last_width(stack)
     tables = (child(stack, "embed_tokens"), child(stack, "embed_positions"))
+    inward, outward = child(stack, "project_in"), child(stack, "project_out")
     learns = any(tape.learns(table) for table in tables)
+    width = _last_width(stack) if inward is None else size_of(inward, 1)
     value = tape.note("embedding", result=Value((run.batch, tokens, width), run.ways.size, grad=learns))
+    value = value if inward is None else linear(tape, inward, value)
     kind = style.indices[decoder or memory is not None] if style.indices else ""
     if kind and tape.learns(tables[1]):
         tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX), "embedding")
-    first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
-    value = tape.drop(value if first is None else norm(tape, first, value))
+    first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm", "final_layer_norm")
+    value = tape.drop(value if first is None else norm(tape, first, value), "embedded")
     seen = () if memory is None else (memory,)
     value = layers(
         run,
@@ -154,20 +156,29 @@ def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None,
         seen,
         ((*(causal_mask(run, tokens) if decoder or memory is not None else ()), *seen), ()),
     )
-    return value if last is None else norm(tape, last, value)
+    if last is None and _ends_in_bare_norm(run):
+        last = Part("final_layer_norm", (), "layer_norm")
+    value = value if last is None else norm(tape, last, value)
+    return value if outward is None else linear(tape, outward, value)
+
+
+def _ends_in_bare_norm(run: ForwardPass) -> bool:
+    """Say whether a last norm is there that has nothing to learn, and so is in no tree (OPT)."""
+    said = run.config.get
+    bare = run.style.told_before and said("layer_norm_elementwise_affine", True) is False
+    return bool(bare and said("do_layer_norm_before", True) and not said("_remove_final_layer_norm", False))
 
 
 def _last_width(stack: Part) -> int:
-    norm_part = required_child(repeated_children(stack, "layers")[0], "final_layer_norm")
-    return size_of(norm_part, 0)
+    return size_of(required_child(repeated_children(stack, "layers")[0], "fc2"), 0)
 
 
 def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None) -> Value:
     """Run one layer, with norms before each part of it or after."""
-    tape, before = run.tape, run.style.before
+    tape, before = run.tape, run.config.get("do_layer_norm_before", True) if run.style.told_before else run.style.before
 
     def half(value: Value, name: str, inner: Callable[[Value], Value]) -> Value:
-        found = required_child(part, name)
+        found = child(part, name) or Part(name, (), "layer_norm")  # one that has nothing to learn is in no tree
         result = tape.add(value, tape.drop(inner(norm(tape, found, value) if before else value)))
         return result if before else norm(tape, found, result)
 
@@ -177,7 +188,8 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
             query, key, values = project_qkv(tape, held, value, seen)
             key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
-            mixed = scores(tape, run.ways, query, key, values, causal=("text",) if attend_of(held).causal else ())
+            masks = ("text",) if attend_of(held).causal else ()
+            mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, causal=masks)
             return linear(tape, required_child(held, "out_proj"), mixed)
 
         return run_attention

@@ -1,4 +1,4 @@
-"""Forward passes on a tape: in which order a model's parts run, and where their values are added up; here encoders and images, and the table of all.
+"""Forward passes on a tape: in which order a model's parts run, and where their values are added up; here encoders, and the table of all.
 
 The tree says which parts there are and how wide; what stands in these files is only the order, as in the ``forward`` methods of
 transformers 5.23.0.
@@ -16,7 +16,6 @@ from weighbridge.accounts.memory.forward_pass import (
     layers,
     part_at,
     repeated_children,
-    size_of,
 )
 from weighbridge.accounts.memory.modules import (
     attend_of,
@@ -29,10 +28,10 @@ from weighbridge.accounts.memory.modules import (
     run_module,
     scores,
 )
-from weighbridge.accounts.memory.tape import Tape
+from weighbridge.accounts.memory.tower_forwards import tower
 from weighbridge.accounts.memory.values import INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.tree import Part, walk
+from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,36 +93,6 @@ def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     return norm(tape, part_at(part, paths["second"]), tape.add(inner, value))
 
 
-def vit(run: ForwardPass, body: Part) -> Value:
-    """Run ViT: patches and a class token, and layers with a norm before each half."""
-    tape = run.tape
-    found = repeated_children(body, "layers")
-    width = size_of(required_child(found[0], "layernorm_before"), 0)
-    value = tape.drop(
-        tape.note("conv2d", result=Value((run.batch, run.lengths["image"], width), run.ways.size, grad=_any_outside(tape, body, found)))
-    )
-    value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
-    return norm(tape, required_child(body, "layernorm"), value)
-
-
-def _any_outside(tape: Tape, body: Part, layers: list[Part]) -> bool:
-    """Tell whether anything before the layers is trained."""
-    before = [
-        part for child in body.children if isinstance(child, Part) and child.kind in ("embedding", "embeddings") for _, part in walk(child)
-    ]
-    return tape.trained is None or any(tape.learns(part) for part in before)
-
-
-def vit_layer(run: ForwardPass, part: Part, value: Value) -> Value:
-    """Run one layer of ViT."""
-    tape, attention, mlp = run.tape, required_child(part, "attention"), required_child(part, "mlp")
-    query, key, values = project_qkv(tape, attention, norm(tape, required_child(part, "layernorm_before"), value))
-    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax)
-    value = tape.add(tape.drop(linear(tape, required_child(attention, "o_proj"), mixed)), value)
-    inner = norm(tape, required_child(part, "layernorm_after"), value)
-    return tape.add(tape.drop(plain_mlp(tape, required_child(mlp, "fc1"), required_child(mlp, "fc2"), inner, run.activation)), value)
-
-
 FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {
     "encoder": encoder,
     "gpt2": gpt2,
@@ -131,5 +100,5 @@ FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {
     "t5": t5,
     "bart": bart,
     "whisper": whisper,
-    "vit": vit,
+    "tower": tower,
 }

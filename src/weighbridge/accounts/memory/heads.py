@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.modules import activate, child, linear, norm, required_child, run_module
+from weighbridge.accounts.memory.tower_forwards import pool_tower
 from weighbridge.accounts.memory.values import BOOL, FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
@@ -25,8 +26,10 @@ def head(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Valu
     """
     pooler = child(body, "pooler")
     pooled = None if pooler is None else run_module(run.tape, body.name, lambda: pool(run, pooler, states))
+    if run.style.pooling:
+        pooled = run_module(run.tape, body.name, lambda: pool_tower(run, body, states))
     result = states
-    if class_name.endswith("ForTokenClassification") and run.style.forward == "decoder":
+    if class_name.endswith("ForTokenClassification") and run.style.forward == "decoder" and child(tree, "classifier") is None:
         result = run.tape.drop(states, "tokens")
     if class_name.startswith("Electra") and class_name.endswith("ForMultipleChoice") and child(tree, "sequence_summary") is None:
         result = summarize(run, None, states, None)
@@ -135,9 +138,17 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
         return linear(tape, out, tape.drop(inner, "classifier"))
     if pooled is not None:
         return linear(tape, part, tape.drop(pooled, "classifier"))
-    if run.style.forward == "vit":
-        return linear(tape, part, first_token(tape, states))
+    if run.style.forward == "tower":
+        return linear(tape, part, tower_summary(run, states))
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
+
+
+def tower_summary(run: ForwardPass, states: Value) -> Value:
+    """Summarize an image in its first token, in the mean of its tokens, or in both side by side."""
+    if not run.style.averaged:
+        return first_token(run.tape, states)
+    width = states.shape[2] * (2 if run.style.averaged == "both" else 1)
+    return run.tape.note("mean", states, result=Value((states.shape[0], width), states.size, grad=states.grad))
 
 
 def distilled_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -216,8 +227,11 @@ HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
     "lm_head": vocabulary,
     "proj_out": linear_head,
     "score": linear_head,
+    "output_projection": linear_head,
     "qa_outputs": answers,
     "classifier": classifier,
+    "visual_projection": lambda run, part, states, pooled: linear(run.tape, part, states if pooled is None else pooled),
+    "text_projection": lambda run, part, states, pooled: linear(run.tape, part, states if pooled is None else pooled),
     "sop_classifier": lambda run, part, states, pooled: classifier(run, required_child(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads,
     "generator_predictions": electra_heads,
@@ -280,7 +294,7 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
             tape.save(Value((rows,), INDEX), "nll_loss")
         cross_entropy(tape, logits, (rows, logits.shape[-1]), size)
     elif not class_name.endswith(LOSSLESS):
-        if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward not in AS_THEY_ARE:
+        if class_name.endswith(("ForCausalLM", "LMHeadModel")) and _shifts(run):
             # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
             tape.save(Value((count,), INDEX), "nll_loss")
@@ -296,8 +310,15 @@ def _is_compared(run: ForwardPass, logits: Value) -> bool:
 def _is_widened(run: ForwardPass, class_name: str) -> bool:
     """Say whether scores are made float32 before their loss: of next words, and of tokens where a decoder classifies them."""
     if class_name.endswith(("ForCausalLM", "LMHeadModel")):
-        return run.style.forward not in AS_THEY_ARE
+        return _shifts(run)
+    if run.style.own_scores:
+        return class_name.endswith("ForMaskedLM")
     return class_name.endswith("ForTokenClassification") and run.style.forward == "decoder"
+
+
+def _shifts(run: ForwardPass) -> bool:
+    """Say whether a decoder shifts its labels itself."""
+    return run.style.shifted or run.style.forward not in AS_THEY_ARE
 
 
 def _pair(run: ForwardPass) -> Value:

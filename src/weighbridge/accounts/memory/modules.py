@@ -6,7 +6,7 @@ transformers 5.23.0 in eager mode (``eager_attention_forward``, ``activations.py
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.values import FLOAT, INDEX, Value, elements
+from weighbridge.accounts.memory.values import FLOAT, INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -74,7 +74,11 @@ def run_module(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
 
 def norm(tape: Tape, part: Part, value: Value, gain: str = "after") -> Value:
     """Normalize: by means and deviations, or by the root of the mean square, its *gain* as :func:`rms_norm` says."""
+    if part.kind == "layer_norm" and gain == "centred":
+        return run_module(tape, part.name, lambda: centred_norm(tape, value, part))
     if part.kind == "layer_norm":
+        if gain == "shifted" and (value.grad or tape.learns(part)):  # one is added to what it learns
+            tape.save(Value((value.shape[-1],), value.size), "layer_norm")
         return run_module(tape, part.name, lambda: tape.layer_norm(value, part))
     return run_module(tape, part.name, lambda: rms_norm(tape, value, gain, part))
 
@@ -83,7 +87,7 @@ def rms_norm(tape: Tape, value: Value, gain: str = "after", part: Part | None = 
     """Divide by the root of the mean square, in float32.
 
     Args:
-        gain: ``after`` it is converted back; before, in float32 (``wide``, OLMo 2), there with one added (``shifted``, Gemma); after, and what is
+        gain: ``after`` it is converted back; before, in float32 (``wide``, OLMo 2; ``widened``, Helium, where the gain is made float32 too), there with one added (``shifted``, Gemma); after, and what is
             divided is the value as it came, not the float32 one (``mixed``, T5).
     """
     size, wide = value.size, tape.cast(value, FLOAT)
@@ -93,12 +97,35 @@ def rms_norm(tape: Tape, value: Value, gain: str = "after", part: Part | None = 
         tape.save(scale, "rsqrt")
     tape.note("mean", square, result=scale)
     normed = tape.multiply(value if gain == "mixed" else wide, scale)
+    if gain == "widened":
+        return _wide_gain(tape, normed, size, part)
     if gain == "wide":
         return tape.cast(tape.gain(normed, part), size)
     if gain == "shifted":
         gained = tape.multiply(normed, Value((value.shape[-1],), FLOAT, grad=tape.learns(part)), part)
         return tape.cast(gained, size)
     return tape.gain(tape.cast(normed, size), part)
+
+
+def centred_norm(tape: Tape, value: Value, part: Part) -> Value:
+    """Take the mean off, twice, and divide by the deviation, step by step in float32 (Cohere)."""
+    wide = tape.cast(value, FLOAT)
+    apart, square = tape.add(wide), tape.by_input(tape.add(wide), "pow")
+    scale = Value((*wide.shape[:-1], 1), FLOAT, grad=wide.grad)
+    if wide.grad:
+        tape.save(scale, "rsqrt")
+    tape.note("mean", square, result=scale)
+    normed = tape.multiply(apart, scale)
+    return _wide_gain(tape, normed, value.size, part)
+
+
+def _wide_gain(tape: Tape, normed: Value, size: int, part: Part | None) -> Value:
+    """Multiply with a gain that is made float32 first: a copy, unless it is."""
+    if size == FLOAT or part is None:
+        return tape.gain(normed, part)
+    weight = next(node for node in part.children if isinstance(node, Tensor))
+    gain = Value(tuple(as_int(length) for length in weight.shape), FLOAT, grad=tape.learns(part))
+    return tape.cast(tape.multiply(normed, gain, part), size)
 
 
 # --- activation functions ---
@@ -246,6 +273,7 @@ def scores(
     bias: Value | None = None,
     masked: bool = False,
     causal: tuple[str, ...] = (),
+    sink: bool = False,
 ) -> Value:
     """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
 
@@ -254,11 +282,13 @@ def scores(
         capped: Whether scores pass through a tanh first.
         bias: A learned bias that is added to the scores.
         masked: Whether more than a causal mask stands before the scores, as a window does.
+        sink: Whether each head has a learned score beside those of the tokens, which takes a share of its own.
         causal: The names of the masks that causal attention is given: of layers of which some have a window, both.
     """
     groups, size = query.shape[1] // key.shape[1], value.size
-    # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
+    # a kernel that cannot drop elements, give a bias its gradient, or have values of another width than keys, leaves the products to plain calls, which keep the same
     plain = bias is not None or ("attention" in tape.dropped and not tape.cuda)
+    plain = plain or (ways.attention == "sdpa" and not tape.cuda and value.shape[-1] != query.shape[-1])
     if ways.attention != "eager" and not capped and not plain:
         return _fused_attention(tape, ways, query, key, value, masked)
     recomputed = tape.muted
@@ -273,10 +303,21 @@ def scores(
         raw = tape.scale(tape.by_result(raw, "tanh"))
     if bias is not None:
         raw = tape.add(raw, bias)
+    if sink:
+        raw = _join_sink(tape, raw)
     shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), value.size)
+    if sink:
+        shares = shares.view((*shares.shape[:-1], shares.shape[-1] - 1), shares.strides)
     mixed = tape.cast(tape.matmul(tape.drop(shares, "attention"), value), size)
     tape.muted = recomputed
     return side_by_side(tape, mixed)
+
+
+def _join_sink(tape: Tape, raw: Value) -> Value:
+    """Put a score beside those of the tokens, and take the highest off them all."""
+    joined = tape.note("cat", raw, result=Value((*raw.shape[:-1], raw.shape[-1] + 1), raw.size))
+    tape.save(Value((*raw.shape[:-1], 1), INDEX, grad=False), "max")
+    return tape.add(joined)
 
 
 def _keep_given(tape: Tape, ways: Ways, given: tuple[Value, ...], causal: tuple[str, ...]) -> None:
@@ -344,56 +385,3 @@ def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = Non
         tape.heads(key, op.kv_heads, op.head_dim),
         tape.heads(values, op.kv_heads, op.value_dim),
     )
-
-
-# --- experts ---
-
-
-def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide: bool) -> Value:
-    """Choose experts for each token: the shares of all, and the indices and the shares of the chosen, in float32 if *wide*."""
-    logits = linear(tape, part, value)
-    chances = tape.softmax(logits, FLOAT)
-    if chances.grad:
-        tape.save(Value((value.shape[0], active), INDEX), "topk")
-    shares = tape.note("topk", chances, result=Value((value.shape[0], active), FLOAT, grad=chances.grad))
-    if normed and chances.grad:
-        tape.save(Value((value.shape[0], 1), FLOAT), "div")
-        tape.save(shares, "div")
-        shares = tape.note("div", shares, result=shares.view(shares.shape, shares.strides))
-    return shares if wide else tape.cast(shares, value.size)
-
-
-def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activation: str) -> Value:
-    """Run the chosen experts, tokens sorted by expert, in one grouped product; how tokens are shared among them changes nothing.
-
-    Source: transformers 5.23.0, integrations/moe.py, ``grouped_mm_experts_forward``.
-    """
-    tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
-    up, down = tensors["gate_up_proj"].shape, tensors["down_proj"].shape
-    rows, size = elements(shares.shape), value.size
-    for given in (value, shares):
-        if given.grad:
-            tape.save(Value((rows,), INDEX), "index")
-    wider, narrower = tape.learns(part, "gate_up_proj"), tape.learns(part, "down_proj")
-    if value.grad or wider or narrower:
-        tape.save(Value((as_int(up[0]),), 4, grad=False), "grouped_mm")
-    chosen = tape.note("index", value, result=Value((rows, value.shape[1]), size, grad=value.grad))
-    if wider:
-        tape.save(chosen, "grouped_mm")
-    both = tape.note("grouped_mm", chosen, result=Value((rows, as_int(up[1])), size, grad=value.grad or wider), part=part)
-    gate, more = tape.split(both, as_int(up[1]) // 2, as_int(up[1]) // 2)
-    mixed = tape.multiply(activate(tape, activation, gate), more)
-    if narrower:
-        tape.save(mixed, "grouped_mm")
-    made = tape.note("grouped_mm", mixed, result=Value((rows, as_int(down[1])), size, grad=mixed.grad or narrower))
-    weight = tape.note("index", shares, result=Value((rows, 1), shares.size, grad=shares.grad))
-    weighted = tape.multiply(made, weight)
-    if weighted.grad:
-        tape.save(Value((rows,), INDEX), "index")
-    sorted_back = tape.note("index", weighted, result=Value((rows, value.shape[1]), size, grad=weighted.grad))
-    return tape.note("sum", sorted_back, result=Value(value.shape, size, grad=weighted.grad))
-
-
-def flatten_tokens(tape: Tape, value: Value) -> Value:
-    """View tokens of all examples as rows."""
-    return tape.reshape(value, elements(value.shape[:-1]), value.shape[-1])

@@ -26,9 +26,26 @@ class Style(NamedTuple):
         whole_norms: Whether queries and keys are normalized before their heads are cut apart.
         normed_last: Whether they are normalized after their heads have been moved in front of the tokens.
         before: Whether norms stand before each half of a layer.
+        words: Whether a tower reads words, not an image.
+        causal_words: Whether each of them sees those before it alone.
+        pooling: Which token of a tower is put out beside all: the ``first``, the ``end`` of a text, or the ``last``.
+        averaged: What a tower's classifier sees: the first token, or the mean of ``patches``, of ``all``, or the first beside the mean of ``both``.
+        told_before: Whether the config says so (``do_layer_norm_before``).
+        shifted: Whether a decoder of those shifts its labels, and takes scores in float32 for its loss.
+        own_scores: Whether scores of labels go into their loss in their own type, and those of hidden words in float32.
+        named_mask: Whether layers are given their mask by name, so that nothing keeps it where they are computed again.
         wide_softmax: Whether shares of attention are worked out in float32 whatever the type.
         wide_rotary: Whether queries and keys are turned in float32 whatever the type.
         joined_rotary: Whether only a part of a head may be turned (``partial_rotary_factor``), and what is not is joined on, if only nothing.
+        rotary_key: The key of the config that says so, beside ``rope_parameters``.
+        rotary_share: The part that is turned where the config does not say.
+        interleaved: Whether neighbours are turned together, so that each layer makes angles of its own out of those that it is given.
+        scaled_queries: Whether queries are multiplied with a number of each position.
+        parallel: Whether attention and MLP run side by side, where ``use_parallel_residual`` does not say; None where the norms of a layer tell.
+        bare_norms: Whether norms have nothing to learn, and are in no tree.
+        clipped: Whether ``clip_qkv`` clamps queries, keys and values.
+        half_angles: Whether cosines and sines are as wide as half a head.
+        router: How experts are chosen: by the ``softmax`` of all scores, among the best ``groups``, or the ``top`` scores first.
         wide_router: Whether the shares of chosen experts stay in float32 whatever the type.
         eager_only: Whether no fused kernel is there for it.
         packed: Whether queries are copied so that their heads lie one after another.
@@ -51,9 +68,26 @@ class Style(NamedTuple):
     whole_norms: bool = False
     normed_last: bool = False
     before: bool = False
+    words: bool = False
+    causal_words: bool = False
+    pooling: str = ""
+    averaged: str = ""
+    told_before: bool = False
+    shifted: bool = False
+    own_scores: bool = False
+    named_mask: bool = False
     wide_softmax: bool = False
     wide_rotary: bool = False
     joined_rotary: bool = False
+    rotary_key: str = "partial_rotary_factor"
+    rotary_share: float = 1.0
+    interleaved: bool = False
+    scaled_queries: bool = False
+    parallel: bool | None = None
+    bare_norms: bool = False
+    clipped: bool = False
+    half_angles: bool = False
+    router: str = "softmax"
     wide_router: bool = False
     eager_only: bool = False
     packed: bool = False
@@ -92,6 +126,18 @@ ALBERT_PATHS = {
 }
 MPNET_PATHS = BERT_PATHS | {"projections": "attention.attn", "out": "attention.attn.o", "first": "attention.LayerNorm"}
 
+VIT_PATHS = {
+    "layers": "layers",
+    "attention": "attention",
+    "first": "layernorm_before",
+    "second": "layernorm_after",
+    "out": "o_proj",
+    "last": "layernorm",
+}
+DINO_PATHS = VIT_PATHS | {"layers": "encoder.layer", "first": "norm1", "second": "norm2"}
+CLIP_PATHS = {"layers": "encoder.layers", "attention": "self_attn", "first": "layer_norm1", "second": "layer_norm2", "out": "out_proj"}
+CLIP_TEXT_PATHS = CLIP_PATHS | {"last": "final_layer_norm"}
+
 BERT_DROPS = (
     ("hidden", "hidden_dropout_prob", 0.1),
     ("attention", "attention_probs_dropout_prob", 0.1),
@@ -102,11 +148,16 @@ BERT = Style("encoder", GELU, ("one",), BERT_PATHS, drops=BERT_DROPS)
 CHOICES = ("choices", "hidden_dropout_prob", 0.1)
 ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu", drops=(*BERT_DROPS, CHOICES))
 LLAMA = Style("decoder", SILU, wide_softmax=True, drops=(("attention", "attention_dropout", 0.0),))
+ONLY_MLP = (("hidden", "hidden_dropout", 0.0), ("attended", "", 0.0), ("classifier", "hidden_dropout", 0.0))
 OLMO = LLAMA._replace(gain="wide", whole_norms=True, wide_rotary=True, padding=1)
 GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), gain="shifted", padding=0)
+COHERE = LLAMA._replace(gain="centred", padding=0)
 CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=final_logit_softcapping", 30.0))
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
+GROUPED = LLAMA._replace(router="groups", wide_router=True)
+ONE_GROUP = (("groups=n_group", 1), ("chosen=topk_group", 1))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
+GPT2_DROPS = (("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))
 SEQ2SEQ = (("activation=activation_function", "gelu"),)
 BART_DROPS = (
     ("hidden", "dropout", 0.1),
@@ -114,6 +165,16 @@ BART_DROPS = (
     ("activation", "activation_dropout", 0.0),
     ("classifier", "classifier_dropout", 0.0),
 )
+SEQ2SEQ_DROPS = (("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))
+DINO_DROPS = (("embedded", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("path", "drop_path_rate", 0.0))
+CLIP = Style(
+    "tower",
+    (("activation=hidden_act", "quick_gelu"),),
+    paths=CLIP_PATHS,
+    wide_softmax=True,
+    drops=(("attention", "attention_dropout", 0.0),),
+)
+SIGLIP_KEYS = (("activation=hidden_act", "gelu_pytorch_tanh"),)
 T5 = Style(
     "t5",
     (("activation=feed_forward_proj", "relu"),),
@@ -133,8 +194,8 @@ STYLES: dict[str, Style] = {
     "albert": Style("encoder", (("activation=hidden_act", "gelu_new"),), ("one",), ALBERT_PATHS, shared=True,
                     drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("inner", "", 0.0), ("classifier", "classifier_dropout_prob", 0.1))),
     "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, eager_only=True, head_activation="gelu", drops=(*BERT_DROPS, CHOICES)),
-    **dict.fromkeys(("gpt2", "gpt-sw3"), Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1),
-                                             ("summary", "summary_first_dropout", 0.1)))),
+    **dict.fromkeys(("gpt2", "gpt-sw3"), Style("gpt2", GPT2_KEYS, drops=(*GPT2_DROPS, ("summary", "summary_first_dropout", 0.1)))),
+    "gpt_bigcode": Style("gpt2", (("activation=activation_function", "gelu_pytorch_tanh"),), wide_softmax=True, named_mask=True, drops=GPT2_DROPS),
     **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "cwm",
                      "internlm3", "iquestcoder", "granite4_vision_text", "granite_docling_text", "hunyuan_v1_dense", "molmo2_text"), LLAMA),
     "emu3_text_model": LLAMA._replace(drops=(("attention", "attention_dropout", 0.1), ("hidden", "attention_dropout", 0.1))),
@@ -142,6 +203,22 @@ STYLES: dict[str, Style] = {
     "smollm3": LLAMA._replace(padding=128004, unturned=True),
     "seed_oss": LLAMA._replace(padding=1, drops=(("attention", "attention_dropout", 0.1), ("hidden", "residual_dropout", 0.1))),
     **dict.fromkeys(("arcee", "jais2"), LLAMA._replace(keys=(("activation=hidden_act", "relu2"),))),
+    "exaone4": LLAMA,
+    "hyperclovax": LLAMA,
+    "ministral3": LLAMA._replace(padding=11, scaled_queries=True),
+    "ernie4_5": LLAMA._replace(padding=0, interleaved=True, wide_rotary=True, drops=()),
+    "helium": LLAMA._replace(gain="widened", padding=3, interleaved=True),
+    **dict.fromkeys(("glm", "glm4"), LLAMA._replace(padding=151329, interleaved=True, joined_rotary=True, rotary_share=0.5)),
+    "cohere": COHERE,
+    "cohere2": COHERE,
+    "olmo": LLAMA._replace(padding=1, wide_rotary=True, bare_norms=True, clipped=True),
+    "phi": LLAMA._replace(keys=(("activation=hidden_act", "gelu_new"),), joined_rotary=True, rotary_share=0.5, normed_last=True,
+                          drops=(*LLAMA.drops, ("hidden", "resid_pdrop", 0.0), ("embedding", "embd_pdrop", 0.0))),
+    "stablelm": LLAMA._replace(joined_rotary=True, rotary_share=0.25, normed_last=True, parallel=False, drops=(*LLAMA.drops, *ONLY_MLP)),
+    "persimmon": LLAMA._replace(keys=(("activation=hidden_act", "relu2"),), joined_rotary=True, rotary_share=0.5, drops=(*LLAMA.drops, *ONLY_MLP)),
+    "nemotron": LLAMA._replace(keys=(("activation=hidden_act", "relu2"),), gain="shifted", joined_rotary=True, rotary_share=0.5),
+    "gpt_neox": LLAMA._replace(keys=GELU, joined_rotary=True, rotary_key="rotary_pct", rotary_share=0.25, parallel=True,
+                               drops=(*LLAMA.drops, ("hidden", "hidden_dropout", 0.0), ("embedding", "hidden_dropout", 0.0), ("classifier", "classifier_dropout", 0.1))),
     "gemma": GEMMA._replace(keys=(("activation=hidden_act", "gelu_pytorch_tanh"),)),
     **dict.fromkeys(("gemma2", "vaultgemma"), GEMMA._replace(keys=CAPPED, eager_only=True)),
     "gemma3_text": GEMMA._replace(keys=(*GEMMA.keys, ("capped_logits=final_logit_softcapping", None)), two_turns=True, two_ways=True),
@@ -152,13 +229,33 @@ STYLES: dict[str, Style] = {
     "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True)), wide_router=True),
     "qwen2_moe": LLAMA._replace(keys=MIXTURE),
     "qwen3_moe": LLAMA._replace(keys=MIXTURE),
+    "deepseek_v3": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", True), ("groups=n_group", 8), ("chosen=topk_group", 4))),
+    "dots1": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", False), *ONE_GROUP)),
+    "glm4_moe": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", True), *ONE_GROUP), joined_rotary=True, rotary_share=0.5),
+    "mellum": LLAMA._replace(keys=(*SILU, ("normed", True))),
+    "eurobert": LLAMA._replace(own_scores=True, drops=(*LLAMA.drops, ("classifier", "", 0.0))),
+    "gpt_oss": LLAMA._replace(gain="wide", eager_only=True, router="top", half_angles=True, joined_rotary=False),
     "olmoe": LLAMA._replace(keys=MIXTURE, whole_norms=True),
     "flex_olmo": OLMO._replace(keys=MIXTURE),
     "t5": T5,
     **dict.fromkeys(("mt5", "umt5"), T5._replace(keys=(("activation=feed_forward_proj", "gated-gelu"),))),
     "bart": BART,
+    "opt": BART._replace(keys=(("activation=activation_function", "relu"),), indices=("each", "each"), told_before=True, shifted=True, wide_softmax=True, padding=1,
+                         drops=(("hidden", "dropout", 0.1), ("embedded", "", 0.0), ("attention", "attention_dropout", 0.0))),
+    "biogpt": BART._replace(keys=GELU, indices=("one", "one"), before=True, shifted=True,
+                            drops=(("hidden", "hidden_dropout_prob", 0.1), ("attention", "attention_probs_dropout_prob", 0.1), ("activation", "activation_dropout", 0.0))),
     "plbart": BART._replace(drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0), BART_DROPS[-1])),
     "mbart": BART._replace(before=True),
     "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, packed=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
-    **dict.fromkeys(("vit", "deit", "vit_msn"), Style("vit", (*GELU, ("pooled=pooler_act", "tanh")), wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+    **dict.fromkeys(("vit", "deit", "vit_msn"), Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+    **dict.fromkeys(("dinov2", "dinov2_with_registers"), Style("tower", GELU, paths=DINO_PATHS, averaged="both", drops=DINO_DROPS)),
+    "ijepa": Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, averaged="all",
+                   drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0))),
+    "clip_text_model": CLIP._replace(paths=CLIP_TEXT_PATHS, words=True, causal_words=True, pooling="end"),
+    "clip_vision_model": CLIP._replace(pooling="first"),
+    "siglip_text_model": CLIP._replace(keys=SIGLIP_KEYS, paths=CLIP_TEXT_PATHS, words=True, pooling="last"),
+    "pegasus": BART._replace(indices=("", ""), before=True, drops=SEQ2SEQ_DROPS),
+    "marian": BART._replace(indices=("", ""), drops=SEQ2SEQ_DROPS),
+    "blenderbot": BART._replace(indices=("one", "one"), before=True, drops=SEQ2SEQ_DROPS),
+    "blenderbot-small": BART._replace(indices=("one", "one"), drops=SEQ2SEQ_DROPS),
 }  # fmt: skip

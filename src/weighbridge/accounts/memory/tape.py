@@ -230,6 +230,12 @@ class Tape:
         whole = self.note("split", value, result=value.view(value.shape, value.strides))
         return [whole.view((*value.shape[:-1], width), value.strides) for width in widths]
 
+    def split_by_head(self, value: Value, heads: int, width: int) -> list[Value]:
+        """Cut the last axis into heads and each of them into a query, a key and a value, all views: ``[batch, heads, tokens, width]``."""
+        whole = self.note("split", value, result=value.view(value.shape, value.strides))
+        batch, tokens, all_widths = value.shape
+        return [whole.view((batch, heads, tokens, width), (tokens * all_widths, 3 * width, all_widths, 1)) for _ in range(3)]
+
     def concatenate(self, value: Value) -> Value:
         """Concatenate: a new contiguous value, of which nothing is saved."""
         return self.note("cat", value, result=Value(value.shape, value.size, grad=value.grad), alias=True)
@@ -298,7 +304,7 @@ class Tape:
 
     def layer_norm(self, value: Value, part: Part | None = None) -> Value:
         """Normalize over the last axis: the input, the means and the reciprocal deviations are saved."""
-        value, grad = self.contiguous(value), value.grad or self.learns(part)
+        grad = value.grad or self.learns(part)
         for _ in range(1 if grad else 0):
             self.save(value, "layer_norm")
             # a processor keeps the statistics in the parameters' type, a GPU in float32
