@@ -133,7 +133,7 @@ def read_query(parameters: Mapping[str, str]) -> Query:
         device=(parameters.get("device") or "")[:40],
         dropped=(parameters.get("dropped") or "")[:200],
         batch=positive_int(parameters, "batch", 1),
-        seq=positive_int(parameters, "seq", 0),
+        seq=positive_int(parameters, "seq") if parameters.get("seq") else 0,
         decoder_seq=positive_int(parameters, "decoder_seq", 0),
         encoder_seq=positive_int(parameters, "encoder_seq", 0),
         images=positive_int(parameters, "images", 0),

@@ -47,6 +47,11 @@ def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> N
         ("lora:r=8,target_module=q_proj", UsageError, "lora has no field target_module; did you mean target_modules?"),
         ("houlsby:bottlenek=8", UsageError, "houlsby has no field bottlenek; did you mean bottleneck?"),
         ("lora:target_modules=qproj", UsageError, "no module of the base model is adapted: target_modules qproj"),
+        (
+            {"peft_type": "LORA", "target_modules": ["query"], "layers_to_transform": [99]},
+            UsageError,
+            r"adapted: layers_to_transform \[99\] leaves none",
+        ),
         ({"peft_type": "LORE"}, ConfigError, "peft_type: expected one of"),
         ({"peft_type": "LORA", "bias": "some"}, ConfigError, "bias: expected none, all or an ending in _only"),
         ({"peft_type": "LORA", "target_modules": "(q"}, ConfigError, "target_modules: is not a regular expression"),

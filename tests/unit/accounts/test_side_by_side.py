@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import compare, model
+from weighbridge.core.errors import UsageError
 
 NAMES = ("bert-base-uncased", "gpt2", "t5-small", "mixtral-8x7b")
 
@@ -58,3 +59,14 @@ def test_memory_at_rest_is_weights_and_buffers(name: str) -> None:
     buffers = 53_120 * 4 + 53 * 8 if name == "resnet-50" else 0
     assert isinstance(tally.unique, int)
     assert (memory.weights, memory.buffers, memory.total) == (4 * tally.unique, buffers, 4 * tally.unique + buffers)
+
+
+def test_tokens_that_nobody_names_are_as_many_as_all_have_positions_for() -> None:
+    towers, bert = model("clip-vit-base-patch32"), model("bert-base-uncased")
+    found = compare([towers, bert])
+    values = {measure.key: measure.values for measure in found.measures}
+    assert found.seq == 77
+    assert values["forward_matmul"] == (towers.flops().forward_matmul, bert.flops(seq=77).forward_matmul)
+    assert compare([towers, bert], seq=128).untold == ("seq: CLIPModel has learned positions for 77 tokens; 128 are too many",)
+    with pytest.raises(UsageError, match="positions for 77 tokens; 128 are too many"):
+        towers.flops(seq=128)

@@ -140,6 +140,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
             raise UsageError(
                 Text("target_modules is required: by default the PEFT library adapts no module of {model_type}", model_type=base.model_type)
             )
+        refuse_emptied(base, config)
         shown = list_targets(config["target_modules"])
         linear = dict.fromkeys(path.rpartition(".")[2] for path in sorted(all_linear(base, {})))
         if not 0 < len(linear) <= MOST_NAMES:
@@ -153,6 +154,23 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     given = tuple(zip(places, _add(method, places, config), strict=True))
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
     return _count_sites(base, config, method, given, shared, autocast, resized)
+
+
+def refuse_emptied(base: Base, config: Mapping[str, Any]) -> None:
+    """Say which other field leaves none of the modules that are named, if one does.
+
+    Raises:
+        UsageError: With the field and its value.
+    """
+    for key in ("layers_to_transform", "layers_pattern", "exclude_modules"):
+        if config.get(key) is not None and find_targets(base, {**config, key: None}):
+            raise UsageError(
+                Text(
+                    "no module of the base model is adapted: {key} {value} leaves none of those that target_modules names",
+                    key=key,
+                    value=str(config[key])[:80],
+                )
+            )
 
 
 NAMING = ("rank_pattern", "use_bdlora")
