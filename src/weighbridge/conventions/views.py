@@ -331,19 +331,19 @@ def _view(name: str, unique: int, scope: str, atoms: Sequence[Atom], omissions: 
 def _cells(atoms: Sequence[Atom], omissions: tuple[Omission, ...]) -> tuple[Cell, ...]:
     """Gather atoms that the same omissions cover."""
     found: Counter[tuple[int, str]] = Counter()
-    known: dict[object, int] = {}
+    known: dict[object, tuple[int, str]] = {}
     for atom in atoms:
-        covered = known.get(alike := traits(atom))
-        if covered is None:
+        key = known.get(alike := (traits(atom), not atom.layer))
+        if key is None:
             covered = 0
             for index, omission in enumerate(omissions):
                 if omission.covers(atom):
                     covered |= 1 << index
-            known[alike] = covered
-        spare, part = _padding_positions(atom), coarse_part(atom)
+            key = known[alike] = covered, coarse_part(atom)
+        spare = _padding_positions(atom)
         if spare:
-            found[covered | 1 << omissions.index(OFFSET), part] += spare
-        found[covered, part] += atom.total - spare
+            found[key[0] | 1 << omissions.index(OFFSET), key[1]] += spare
+        found[key] += atom.total - spare
     return tuple(Cell(covered, label, amount) for (covered, label), amount in found.items())
 
 

@@ -10,7 +10,7 @@ from weighbridge.core.messages import mark
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part
 from weighbridge.explain.part_titles import NAMES
-from weighbridge.explain.semantic_tree import HEAD_NAMES, PROJECTIONS, Leaf, Pair
+from weighbridge.explain.semantic_tree import HEAD_NAMES, PROJECTIONS, Pair, leaf_at
 
 ROLES = {
     "embedding": (mark("embedding"), "#9cc4ee", "#2f5f92"),
@@ -63,7 +63,7 @@ def _role(name: str, kind: str, repeated: bool, around: tuple[str, ...]) -> str:
     """Return the role of a module from its kind, name and surroundings; cached, since modules of a large file repeat them."""
     part = Part(name, kind=kind, repeat=2 if repeated else None)
     return FROM_TOPIC.get(
-        Leaf(name, Pair(part, part), tuple(Pair(outer, outer) for outer in (Part("", kind=one) for one in around))).topic, "other"
+        leaf_at(name, Pair(part, part), tuple(Pair(outer, outer) for outer in (Part("", kind=one) for one in around))).topic, "other"
     )
 
 

@@ -28,7 +28,7 @@ from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.rotary_share import rotated_dimensions
 from weighbridge.explain.scope import Scope, holders
 from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
-from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
+from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaf_at, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, section_name, sentences
 
@@ -191,7 +191,7 @@ def _children(module: _Module) -> Iterator[_Unit]:
     """Yield what stands directly in a module; parts that only wrap others are looked through."""
     inside = (*module.around, module.pair)
     if module.pair.tensors():
-        yield Leaf(module.path, module.pair, module.around)
+        yield leaf_at(module.path, module.pair, module.around)
     for child in module.pair.children():
         path = join_path(module.path, child.part.name)
         if child.repeated or (child.part.repeat is not None and child.part.kind == "layer"):
@@ -201,7 +201,7 @@ def _children(module: _Module) -> Iterator[_Unit]:
         elif any(isinstance(node, Part) for node in child.part.children):
             yield _Module(path, child, inside)
         elif child.tensors():
-            yield Leaf(path, child, inside)
+            yield leaf_at(path, child, inside)
 
 
 def _owners(module: _Module) -> Iterator[_Unit]:
@@ -227,7 +227,7 @@ def _leaves(module: _Module) -> list[Leaf]:
 
 
 def _purpose(unit: _Unit) -> str:
-    return unit.topic if isinstance(unit, Leaf) else Leaf(unit.path, unit.pair, unit.around).topic
+    return unit.topic if isinstance(unit, Leaf) else leaf_at(unit.path, unit.pair, unit.around).topic
 
 
 class _Author(NamedTuple):

@@ -60,7 +60,8 @@ class Scope(NamedTuple):
 def role_of(leaf: Leaf, topic: str) -> str:
     """Return what a module does, as its name says; a map is called up or down by its widths, unless its own name has the word.
 
-    >>> leaf = Leaf("ffn.linear_2", Pair(part := Part("linear_2", (Tensor("weight", (768, 3072)),), "linear"), part), ())
+    >>> from weighbridge.explain.semantic_tree import leaf_at
+    >>> leaf = leaf_at("ffn.linear_2", Pair(part := Part("linear_2", (Tensor("weight", (768, 3072)),), "linear"), part), ())
     >>> role_of(leaf, "feed_forward")
     'down'
     """
@@ -87,7 +88,8 @@ def _is_vocabulary(leaf: Leaf) -> bool:
 def roles_of(leaf: Leaf, topic: str) -> tuple[str, ...]:
     """Return what a module does, as its name says, else what the names of its bare tensors say, where no kind has a title.
 
-    >>> leaf = Leaf("head.attention", Pair(part := Part("attention", (Tensor("in_proj_weight", (9, 3)), Tensor("in_proj_bias", (9,))), ""), part), ())
+    >>> from weighbridge.explain.semantic_tree import leaf_at
+    >>> leaf = leaf_at("head.attention", Pair(part := Part("attention", (Tensor("in_proj_weight", (9, 3)), Tensor("in_proj_bias", (9,))), ""), part), ())
     >>> roles_of(leaf, "pooler")
     ('query, key and value in one',)
     """

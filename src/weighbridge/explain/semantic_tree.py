@@ -110,32 +110,21 @@ class Leaf(NamedTuple):
         path: Its dotted path from where the walk began; repeats are folded.
         pair: The part itself.
         around: The parts it stands in, outermost first.
+        kinds: Their kinds.
+        is_repeated: Whether it or a part around it has a repeat, be it of one.
     """
 
     path: str
     pair: Pair
     around: tuple[Pair, ...]
+    kinds: tuple[str, ...]
+    is_repeated: bool
 
     @property
     def topic(self) -> str:
         """What it is for: a topic of :data:`TOPICS`, or ``norm``, ``embedding``, ``pooler``, ``head``, ``other``."""
         found = _topic(self.pair.part, self.kinds)
         return topic_of_name(self.pair.part.name) or found if found == "other" and self.in_layer else found
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of the parts around it, outermost first."""
-        return tuple([pair.part.kind for pair in self.around])
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether it or a part around it has a repeat, be it of one."""
-        if self.pair.part.repeat is not None:
-            return True
-        for pair in self.around:  # noqa: SIM110  # asked of every module of a file, of which there may be a hundred thousand
-            if pair.part.repeat is not None:
-                return True
-        return False
 
     @property
     def copies(self) -> Size:
@@ -201,16 +190,25 @@ def leaves_of(model: ModelValue) -> tuple[Leaf, ...]:
 def leaves(root: Pair, path: str = "", around: tuple[Pair, ...] = ()) -> list[Leaf]:
     """List every part that owns tensors, in the reference's order."""
     found: list[Leaf] = []
-    _collect_leaves(root, path, around, found)
+    _collect_leaves(leaf_at(path, root, around), found)
     return found
 
 
-def _collect_leaves(root: Pair, path: str, around: tuple[Pair, ...], found: list[Leaf]) -> None:
+def leaf_at(path: str, pair: Pair, around: tuple[Pair, ...]) -> Leaf:
+    """Return a part with what stands around it."""
+    kinds = tuple([outer.part.kind for outer in around])
+    return Leaf(path, pair, around, kinds, any(outer.part.repeat is not None for outer in (*around, pair)))
+
+
+def _collect_leaves(here: Leaf, found: list[Leaf]) -> None:
+    """Add a part, if it owns tensors, and those in it; what stands around them is put together once for all of them."""
+    path, root, around, kinds, is_repeated = here
     if root.has_tensors:
-        found.append(Leaf(path, root, around))
-    inside = (*around, root)
+        found.append(here)
+    around, kinds = (*around, root), (*kinds, root.part.kind)
     for child in root.children():
-        _collect_leaves(child, join_path(path, child.part.name), inside, found)
+        repeated = is_repeated or child.part.repeat is not None
+        _collect_leaves(Leaf(join_path(path, child.part.name), child, around, kinds, repeated), found)
 
 
 def join_path(path: str, name: str) -> str:
