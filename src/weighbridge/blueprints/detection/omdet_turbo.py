@@ -15,6 +15,7 @@ from weighbridge.blueprints.modules.feature_maps import Grid
 from weighbridge.blueprints.modules.rt_detr_encoder import hybrid_encoder
 from weighbridge.blueprints.modules.stage_fields import numbers, ratio, scale_width
 from weighbridge.blueprints.modules.timm_models import is_built_by
+from weighbridge.config.bind import say_value
 from weighbridge.config.family import Family
 from weighbridge.config.fields import OBJECT_QUERIES, Config, computed, derived, size, switch, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -55,6 +56,8 @@ def own_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
         return dict(raw)
     if name is None and not arguments and not raw.get("use_timm_backbone", True):
         return {**raw, "backbone_config": {"model_type": "swin", "image_size": 640, "out_indices": [2, 3, 4]}}
+    if arguments is not None and not isinstance(arguments, dict):
+        raise ConfigError(Text("expected an object, found {what}", what=say_value(arguments)), key="backbone_kwargs", value=arguments)
     if name is not None and arguments is None and not is_built_by("timm_swin", name):
         raise ConfigError("the class gives its network the side of the image, which this one does not take", key="backbone", value=name)
     given = arguments if isinstance(arguments, dict) else {"img_size": raw.get("image_size", 640), "out_indices": [1, 2, 3]}
