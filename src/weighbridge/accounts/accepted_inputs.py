@@ -86,6 +86,9 @@ def without_decoder(model: ModelValue, given: Inputs) -> Inputs:
     return given._replace(decoder_seq=None)
 
 
+ONE_SECOND = 16_000
+"""What is taken of a wave whose convolutions need more samples than a text has tokens: one second at 16 kHz."""
+
 BESIDE = (
     ("images", "images", mark("images: {name} takes no images")),
     ("audios", "audios", mark("audios: {name} takes no audio")),
@@ -170,9 +173,13 @@ def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None)
     >>> from weighbridge import model
     >>> usual_lengths(model("gpt2"), 4096), usual_lengths(model("llama-2-7b"), 4096), usual_lengths(model("whisper-tiny"), 4096)
     ((1024, None), (4096, None), (4096, 448))
+    >>> usual_lengths(model("wav2vec2-base"), 128)  # its convolutions need 400 samples: one second of audio
+    (16000, None)
     """
     rows = places(model)
     seq = min(usual, rows.get("seq", usual))
+    if reads_waves(model):
+        seq = ONE_SECOND
     return seq, rows["decoder"] if decoder_seq is None and rows.get("decoder", seq) < seq else decoder_seq
 
 
@@ -189,6 +196,16 @@ def usual_inputs(model: ModelValue, given: Mapping[str, object] | None = None, /
         return found
     seq, decoder_seq = usual_lengths(model, found.seq, found.decoder_seq)
     return found._replace(seq=seq, decoder_seq=decoder_seq)
+
+
+def reads_waves(model: ModelValue) -> bool:
+    """Tell whether the convolutions need more samples than the usual text has tokens, as those over a waveform do.
+
+    >>> from weighbridge import model
+    >>> reads_waves(model("wav2vec2-base")), reads_waves(model("whisper-tiny")), reads_waves(model("gpt2"))
+    (True, False, False)
+    """
+    return not _is_long_enough(_convolutions(model.tree), Inputs())
 
 
 @keep_last

@@ -78,6 +78,15 @@ def mark(sentence: str) -> str:
     return sentence
 
 
+def phrase(word: str) -> Text:
+    """Return a word of the catalogue as a text, so that it is translated within a sentence: a value without a space is taken for a name.
+
+    >>> Text("the file ends inside the {what}", what=phrase("header")).render({"header": "文件头"}.get)
+    'the file ends inside the 文件头'
+    """
+    return word if isinstance(word, Text) else Text(word)
+
+
 def catalogue(language: str) -> str:
     """Return the path of a language's compiled catalogue."""
     return os.path.join(LOCALE, language, "LC_MESSAGES", "weighbridge.mo")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.accepted_inputs import length_names
+from weighbridge.accounts.accepted_inputs import length_names, reads_waves
 from weighbridge.accounts.flops import depends_on_length, flops_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
@@ -19,6 +19,7 @@ TOKENS = {
     (False, True): mark("{batch} × {decoder} decoder tokens{more}"),
 }
 """By whether the arithmetic grows with what is read, and whether a decoder beside an encoder writes."""
+WAVES = mark("{batch} × {seq} audio samples{more}")
 FIXED = (mark("{batch} examples of fixed size{more}"), mark("{batch} example of fixed size{more}"))
 UNKNOWN = (mark("{batch} examples{more}"), mark("{batch} example{more}"))
 
@@ -35,10 +36,14 @@ def describe_inputs(model: ModelValue, given: Inputs, say: Say = str, more: str 
     ['1 × 100 tokens', '1 × 100 encoder and 100 decoder tokens', '1 × 100 decoder tokens']
     >>> [describe_inputs(model(name), Inputs()) for name in ("vit-base-patch16-224", "stable-diffusion-v1-5-unet")]
     ['1 example of fixed size', '1 example']
+    >>> describe_inputs(model("wav2vec2-base"), Inputs(seq=16000))
+    '1 × 16,000 audio samples'
     """
     decoder = given.seq if given.decoder_seq is None else given.decoder_seq
     written = any("decoder" in length_names(part) for _, part in walk(model.tree))
     form = TOKENS.get((_is_read(model, given._replace(decoder_seq=decoder) if written else given), written))
+    if form == TOKENS[True, False] and reads_waves(model):
+        form = WAVES
     if form is None:
         form = (FIXED if _is_known(model, given) else UNKNOWN)[given.batch == 1]
     return say(form).format(batch=f"{given.batch:,}", seq=f"{given.seq:,}", decoder=f"{decoder:,}", more=more)

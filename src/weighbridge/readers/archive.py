@@ -91,7 +91,7 @@ def content(file: BinaryIO, member: Member, limit: int) -> bytes:
         try:
             data = zlib.decompressobj(-15).decompress(packed, member.size + 1)
         except zlib.error as error:
-            raise ReadError(Text("{shown} is damaged: {error}", shown=make_printable(member.name), error=error)) from None
+            raise ReadError(Text("{shown} is damaged: {error!r}", shown=make_printable(member.name), error=str(error))) from None
     if len(data) != member.size or zlib.crc32(data) != member.checksum:
         raise ReadError(Text("{shown} is damaged: its bytes do not fit its checksum", shown=make_printable(member.name)))
     return data

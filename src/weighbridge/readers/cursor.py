@@ -10,7 +10,7 @@ from struct import Struct
 from typing import BinaryIO, NoReturn, final
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.messages import Text, mark
+from weighbridge.core.messages import Text, mark, phrase
 
 CHUNK = 1 << 16
 """Bytes fetched at a time; over a network this is what a header costs beyond its own length."""
@@ -137,11 +137,13 @@ class Cursor:
     def text(self, length: int, what: str, limit: int = 1 << 16) -> str:
         """Read *length* bytes of UTF-8, at most *limit*."""
         if length > limit:
-            self.fail(Text("a {what} of {length:,} bytes, the longest accepted is {limit:,}", what=Text(what), length=length, limit=limit))
+            self.fail(
+                Text("a {what} of {length:,} bytes, the longest accepted is {limit:,}", what=phrase(what), length=length, limit=limit)
+            )
         try:
             return self.take(length, what).decode("utf-8")
         except UnicodeDecodeError:
-            self.fail(Text("a {what} that is not UTF-8", what=Text(what)))
+            self.fail(Text("a {what} that is not UTF-8", what=phrase(what)))
 
     def error(self, message: str, offset: int | None = None) -> ReadError:
         """Return a :class:`ReadError` about this place, or another one."""
@@ -154,7 +156,7 @@ class Cursor:
     def _fail_short(self, length: int, what: str) -> NoReturn:
         left = max(self.size - self.at, 0)
         self.fail(
-            Text("the file ends inside the {what}: {length:,} bytes wanted, {left:,} left", what=Text(what), length=length, left=left)
+            Text("the file ends inside the {what}: {length:,} bytes wanted, {left:,} left", what=phrase(what), length=length, left=left)
         )
 
     def _fill(self, length: int, what: str) -> None:
@@ -165,4 +167,4 @@ class Cursor:
             self.fail(Text("cannot be read: {strerror}", strerror=error.strerror))
         self._base = self.at
         if len(self._buffer) < length:
-            self.fail(Text("the file ends inside the {what}, before its stated size of {size:,} bytes", what=Text(what), size=self.size))
+            self.fail(Text("the file ends inside the {what}, before its stated size of {size:,} bytes", what=phrase(what), size=self.size))

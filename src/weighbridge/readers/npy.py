@@ -71,7 +71,7 @@ def read(file: BinaryIO) -> Listing:
         if not item and count:
             cursor.fail(Text("{name} holds Python objects among other arrays", name=name))
         size = count * item
-        cursor.skip(size, f"array {name} of shape {list(shape)}")
+        cursor.skip(size, Text("array {name} of shape {shape}", name=name, shape=list(shape)))
         learned = dtype.startswith(("F", "V", "C")) and not (dtype == "F64" and not shape)
         tensors.append(StoredTensor(name, dtype, shape, size, None if learned else "buffer", note="" if learned else TABLE_NOTE))
     if len(tensors) == 1:

@@ -105,4 +105,4 @@ def _first_bytes(file: BinaryIO, member: Member) -> bytes:
     try:
         return zlib.decompressobj(-15).decompress(packed, most)
     except zlib.error as error:
-        raise ReadError(Text("{name!r:.80} is damaged: {error}", name=member.name, error=error)) from None
+        raise ReadError(Text("{name!r:.80} is damaged: {error!r}", name=member.name, error=str(error))) from None

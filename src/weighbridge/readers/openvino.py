@@ -95,11 +95,11 @@ def read(file: BinaryIO) -> Listing:
                 raise ReadError(Text("a tag of more than {most:,} bytes", most=LARGEST_TAG))
         constants.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise ReadError(Text("the XML is damaged: {error}", error=error), offset=constants.parser.ErrorByteIndex) from None
+        raise ReadError(Text("the XML is damaged: {error!r}", error=str(error)), offset=constants.parser.ErrorByteIndex) from None
     except (LookupError, ValueError) as error:  # the encoding that it states is none, or none of single bytes
         if isinstance(error, ReadError):
             raise
-        raise ReadError(Text("the XML is damaged: {error}", error=error)) from None
+        raise ReadError(Text("the XML is damaged: {error!r}", error=str(error))) from None
     if not constants.found:
         raise ReadError("the network holds no constants")
     names = unique_names([tensor.name for _, tensor in constants.found])

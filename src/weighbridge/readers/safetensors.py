@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.text import make_printable, parse_object, shorten_texts
 
@@ -191,7 +191,7 @@ def _check_places(placed: list[tuple[int, int, StoredTensor]], room: int, start:
             )
         end = stop
     if end != room:
-        what = "is cut off" if room < end else "has bytes that no tensor owns"
+        what = mark("is cut off") if room < end else mark("has bytes that no tensor owns")
         raise ReadError(
             Text("the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", end=end, room=room, what=what),
             offset=start,

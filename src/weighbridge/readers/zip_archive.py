@@ -107,4 +107,4 @@ def _unpack(machine: zlib._Decompress, packed: bytes, most: int) -> bytes:
     try:
         return machine.decompress(packed, most)
     except zlib.error as error:
-        raise ReadError(Text("the archive is damaged: {error}", error=error)) from None
+        raise ReadError(Text("the archive is damaged: {error!r}", error=str(error))) from None
