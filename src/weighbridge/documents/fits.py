@@ -6,6 +6,7 @@ from weighbridge.accounts.fits.accelerators import GIB
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
+from weighbridge.documents.given import describe_lengths
 from weighbridge.documents.headline import headline
 from weighbridge.documents.human import CERTAINTY, duration, gibibytes
 
@@ -73,7 +74,7 @@ def document(
     tables: list[Block] = [_remedies_table(found, say), *(derive(found, say) if derive is not None else ())]
     if found.bounds:
         tables.append(_bounds(found, say))
-    return Document(headline(model, say), figure, (*tables, *notes(_remarks(model.source, found, device, say))), lang)
+    return Document(headline(model, say), figure, (*tables, *notes(_remarks(model, found, device, say))), lang)
 
 
 def _remedies_table(found: Fit, say: Say) -> Table:
@@ -111,14 +112,15 @@ def _bounds(found: Fit, say: Say) -> Table:
 
 RESERVED = (
     mark("For a batch of {batch}; {overhead} GiB of memory is reserved for the engine."),
-    mark("For {batch} × {seq} tokens; {overhead} GiB of memory is reserved for the engine."),
+    mark("For {inputs}; {overhead} GiB of memory is reserved for the engine."),
 )
 """What the figures hold for, where they do not depend on the number of tokens, and where they do."""
 
 
-def _remarks(source: str, found: Fit, device: Accelerator | None, say: Say) -> list[str]:
+def _remarks(model: ModelValue, found: Fit, device: Accelerator | None, say: Say) -> list[str]:
     kept = say(RESERVED[any(way.seq is not None for way in found.ways)])
-    lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
+    inputs = describe_lengths(model, found.batch, found.seq, say)
+    lines = [kept.format(batch=f"{found.batch:,}", inputs=inputs, overhead=f"{found.overhead / GIB:g}")]
     if device is not None:
         lines.append(say("{name}: {source}.").format(name=device.name, source=device.source))
         lines.append(
@@ -126,5 +128,5 @@ def _remarks(source: str, found: Fit, device: Accelerator | None, say: Say) -> l
         )
     lines += [say(note) for note in found.notes]
     if found.purpose == "serving" and not found.ways[0].fits:
-        lines.append(say("To split it over several devices: weigh parallel {source} --tp 2").format(source=source))
+        lines.append(say("To split it over several devices: weigh parallel {source} --tp 2").format(source=model.source))
     return lines

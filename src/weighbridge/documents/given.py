@@ -49,6 +49,18 @@ def describe_inputs(model: ModelValue, given: Inputs, say: Say = str, more: str 
     return say(form).format(batch=f"{given.batch:,}", seq=f"{given.seq:,}", decoder=f"{decoder:,}", more=more)
 
 
+def describe_lengths(model: ModelValue, batch: int, seq: int, say: Say = str) -> str:
+    """Say for how many tokens a cache is, in a model that keeps one: the decoder's too, or the decoder's alone.
+
+    >>> from weighbridge import model
+    >>> [describe_lengths(model(name), 1, 100) for name in ("gpt2", "t5-small", "whisper-base")]
+    ['1 × 100 tokens', '1 × 100 encoder and 100 decoder tokens', '1 × 100 decoder tokens']
+    """
+    lengths = set().union(*(length_names(part) for _, part in walk(model.tree)))
+    form = TOKENS["seq" in lengths or "decoder" not in lengths, "decoder" in lengths]
+    return say(form).format(batch=f"{batch:,}", seq=f"{seq:,}", decoder=f"{seq:,}", more="")
+
+
 def _is_read(model: ModelValue, given: Inputs) -> bool:
     """Tell whether the arithmetic grows with the tokens that are read."""
     return _is_known(model, given) and depends_on_length(model, given)
