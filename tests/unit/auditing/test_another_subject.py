@@ -24,6 +24,8 @@ OF_ANOTHER = {
     "a range of sizes": "| Pythia-1.0B | 1.01B | suite of 70M~12B |\n",
     "a model with something added": "| Model | Params (M) |\n|---|---|\n| ResNet-50 | 25.6 |\n| ResNet-50 + CBAM | 25.8 |\n| Swin-T | 28.3 |\n| Swin-S | 49.6 |\n",
     "what an adapter trains of the layers": "| GPT-2 medium | LoRA r=4 on Wq, Wv | A of 4 × 1,024 and B of 1,024 × 4, twice in each of 24 layers, are 393,216 |\n",
+    "towers of CLIP by the names of their image towers": "CLIP comes in several variants.\n\n| Model | Encoder | Parameters | Image | Patch Size | Vision Width | Vision Layers |\n|---|---|---|---|---|---|---|\n"
+    "| RN50 | ModifiedResNet | 102M | 224 | N/A | 64 | [3, 4, 6, 3] |\n| ViT-B/32 | VisionTransformer | 151M | 224 | 32 | 768 | 12 |\n| ViT-L/14 | VisionTransformer | 428M | 224 | 14 | 1024 | 24 |\n",
     "the architecture of another model": "Kotoba-1b has the same architecture as GPT-2, with 24 layers, 16 heads and a hidden size of 2048.\n",
     "changes written as pairs": "- Weights: 7B × 2 bytes → 14B × 2 bytes = 14 GB → 28 GB\n",
     "the width of a head": "LLaMA-2-7B\n  layers=32, hidden_dim=128(每头), heads=32\n",

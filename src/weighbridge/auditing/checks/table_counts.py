@@ -48,7 +48,7 @@ def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
 
 
 def _firm_rows(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
-    """Be sure of a row named by a size alone where two of its figures, of two kinds, are those of the family's member, and one at most is not."""
+    """Be sure of a row named by a size alone where two of its figures, of two kinds, a count among them, are those of the family's member, and one at most is not."""
     right: dict[int, set[str]] = {}
     odd: Counter[int] = Counter()
     for _, cell, kind, subject, head in cells:
@@ -62,7 +62,8 @@ def _firm_rows(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
         if fits:
             right.setdefault(id(subject), set()).add(kind)
         odd[id(subject)] += fits is False
-    firm = {key for key, kinds in right.items() if len(kinds) >= AGREED_FIELDS and odd[key] <= 1}
+    counted = {"total", "active"}  # CLIP's image tower has the sizes of a ViT, and another count
+    firm = {key for key, kinds in right.items() if len(kinds) >= AGREED_FIELDS and odd[key] <= 1 and kinds & counted}
     sure = {key: next(one[3] for one in cells if id(one[3]) == key)._replace(firm=True) for key in firm}
     return [(row, cell, kind, sure.get(id(subject), subject), head) for row, cell, kind, subject, head in cells]
 

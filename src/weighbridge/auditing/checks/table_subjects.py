@@ -207,7 +207,7 @@ def models_of_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject 
         if mention.kind != UNKNOWN and (_ADDS.match(text, mention.end) or _ADDED.search(text, 0, mention.column)):
             return None  # ``ResNet-50 + CBAM`` is another model
         if mention.kind == MODEL:
-            return _of(scene, _of_families(mention, families), firm=len(mentions) == 1 and _is_whole(text, mention))
+            return _of(scene, _of_families(mention, text, families), firm=len(mentions) == 1 and _is_whole(text, mention))
         if mention.kind == FAMILY:
             rest = SIZE_WORDS.search(text, mention.end)
             found = member([family_of(text[mention.column : mention.end])], rest[1]) if rest else None
@@ -230,10 +230,16 @@ def _of_family_and_name(scene: Scene, written: str, families: Sequence[str]) -> 
     return _of(scene, Mention(0, found.names[0], 0, found.names, MODEL), firm=False) if found is not None else None
 
 
-def _of_families(mention: Mention, families: Sequence[str]) -> Mention:
-    """Take a name for what it means in its table's families: ``ViT-L/14`` below ``DINOv2`` is no CLIP."""
-    names = tuple(name for name in mention.names if any(join_runs(runs(name)).startswith(family) for family in families))
-    return mention if names in (mention.names, ()) else mention._replace(name=names[0], names=names)
+def _of_families(mention: Mention, text: str, families: Sequence[str]) -> Mention:
+    """Take a name for what it means in its table's families, ``ViT-L/14`` below ``DINOv2`` is no CLIP; the one that it is written with leaves all that it may mean."""
+    written = join_runs(runs(text[mention.column : mention.end]))
+
+    def means(name: str, among: Sequence[str]) -> bool:
+        return any(join_runs(runs(name)).startswith(family) for family in among)
+
+    names = tuple(name for name in mention.names if means(name, [family for family in families if not written.startswith(family)]))
+    names = names or tuple(sorted(mention.names, key=lambda name: not means(name, families)))
+    return mention if names == mention.names else mention._replace(name=names[0], names=names)
 
 
 _ADDS = pattern(r"[*_`\s]*(?:[(（][^()（）]{0,24}[)）])?\s*(?:[+＋]|w/|with\b)\s*(?:an? )?[*_`]*[A-Za-z\u4e00-\u9fff]", re.IGNORECASE)
