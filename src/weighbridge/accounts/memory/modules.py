@@ -61,7 +61,13 @@ def linear(tape: Tape, part: Part, value: Value) -> Value:
 
 
 def run_module(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
-    """Run under the name of a module."""
+    """Run under the name of a module.
+
+    >>> from types import SimpleNamespace
+    >>> tape = SimpleNamespace(place="")
+    >>> run_module(tape, "encoder", lambda: run_module(tape, "layer", lambda: run_module(tape, "", lambda: tape.place)))
+    'encoder.layer'
+    """
     outer = tape.place
     tape.place = f"{outer}.{name}" if outer and name else outer or name
     result = run()
