@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -34,8 +35,17 @@ LONGEST = 1500
 """Letters of a complaint."""
 
 
+_OPENED: list[TextIO] = []
+"""Streams of our own, which must not be closed behind the back of whoever reads them."""
+
+
 def prepare() -> None:
-    """See to it that every character can be written, whatever the encoding of the terminal."""
+    """See to it that every character can be written, whatever the encoding of the terminal, and that all of an answer is or an error says so."""
+    unbuffered = sys.stdout and getattr(sys.stdout, "buffer", None)
+    if isinstance(unbuffered, io.RawIOBase):  # PYTHONUNBUFFERED: what a full disk takes no more of would be passed over in silence
+        assert sys.stdout is not None
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(unbuffered), sys.stdout.encoding, sys.stdout.errors)
+        _OPENED.append(sys.stdout)
     for stream in (sys.stdout, sys.stderr):
         if stream is None or (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") in ("utf8", "utf8sig"):
             continue

@@ -39,12 +39,18 @@ def test_a_character_that_cannot_be_written_gets_a_plain_form(encoding: str) -> 
         assert b"explian: no such command" in wrong.stderr
 
 
+FILLING = "f=$(mktemp); exec > $f; rm $f; ulimit -f 1;"
+"""What makes standard output a file that may have 1,024 bytes, as on a disk that fills up midway."""
+
+
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
         ("$WEIGH bert-tiny > /dev/full", 2, "standard output cannot be written: No space left on device"),
         ("$WEIGH bert-tiny > /dev/full 2> /dev/full", 2, ""),
         ("$WEIGH nope 2> /dev/full", 2, ""),
+        (f"{FILLING} $WEIGH tensors bert-tiny", 2, "standard output cannot be written: File too large"),
+        (f"{FILLING} PYTHONUNBUFFERED=1 $WEIGH tensors bert-tiny", 2, "standard output cannot be written: File too large"),
         ("$WEIGH bert-tiny >&-", 0, ""),
         ("$WEIGH nope 2>&-", 2, ""),
         ("$WEIGH - <&-", 2, "standard input is closed"),
