@@ -34,7 +34,7 @@ SHARED_FIELDS = (
     REGISTERS,
     OBJECT_QUERIES.with_default(200),
     number("blocks", "num_blocks", 4, minimum=0),
-    number("upscales", "num_upscale_blocks", 2, minimum=0),
+    number("upscales", "num_upscale_blocks", 2, minimum=0, most=64),
     LABELS,
 )
 DINOV2_FIELDS = (*SHARED_FIELDS, RATIO, WIDENED, switch("gated", "use_swiglu_ffn", False))

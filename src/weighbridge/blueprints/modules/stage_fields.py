@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def number(word: str, key: str, default: int | None, *aliases: str, minimum: int = 1) -> Field:
-    """Declare a whole number that is concrete, because it is compared with others."""
+WRITTEN_OUT = 512
+"""The most parts of a stage that are written out one by one, as those of a U-Net are: published ones have four."""
+
+
+def number(word: str, key: str, default: int | None, *aliases: str, minimum: int = 1, most: int | None = None) -> Field:
+    """Declare a whole number that is concrete, because it is compared with others; *most* bounds one whose parts are written out one by one."""
 
     def read(value: Any) -> int | None:
         if value is None and default is None:
@@ -25,6 +29,8 @@ def number(word: str, key: str, default: int | None, *aliases: str, minimum: int
             raise ConfigError(
                 Text("expected a whole number from {minimum} up, found {value!r:.60}", minimum=minimum, value=value), key=key, value=value
             )
+        if most is not None and value > most:
+            raise ConfigError(Text("at most {most:,} are described", most=most), key=key, value=value)
         return value
 
     return choice(word, key, default, *aliases, read=read)
@@ -36,8 +42,8 @@ def optional_number(word: str, key: str, default: int | None) -> Field:
     return known._replace(default=default, nullable=True, report_default=False)
 
 
-def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimum: int = 1) -> Field:
-    """Declare a list of whole numbers, one for each stage."""
+def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimum: int = 1, most: int | None = None) -> Field:
+    """Declare a list of whole numbers, one for each stage; *most* as for :func:`number`."""
 
     def read(value: Any) -> tuple[int, ...]:
         wrong = [entry for entry in value if type(entry) is not int or entry < minimum]
@@ -47,6 +53,8 @@ def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimu
                 key=key,
                 value=value,
             )
+        if most is not None and max(value) > most:
+            raise ConfigError(Text("at most {most:,} are described", most=most), key=key, value=value)
         return tuple(value)
 
     return Field(word, key, default, "sequence", aliases=aliases, read=read)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import conv3d, group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, numbers
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, read_none
 from weighbridge.blueprints.packages.diffusers_unet import VAE, VAE_KEYS, decoder, encoder, resnet, resnets, sampler, square_attention
 from weighbridge.config.fields import Config, constant, optional, size, variant
@@ -22,8 +22,8 @@ TINY = (
     size("outputs", "out_channels", 3, "O", "output channels"),
     numbers("encoder_widths", "encoder_block_out_channels", (64, 64, 64, 64)),
     numbers("decoder_widths", "decoder_block_out_channels", (64, 64, 64, 64)),
-    numbers("encoder_depths", "num_encoder_blocks", (1, 3, 3, 3), minimum=0),
-    numbers("decoder_depths", "num_decoder_blocks", (3, 3, 3, 1), minimum=0),
+    numbers("encoder_depths", "num_encoder_blocks", (1, 3, 3, 3), minimum=0, most=WRITTEN_OUT),
+    numbers("decoder_depths", "num_decoder_blocks", (3, 3, 3, 1), minimum=0, most=WRITTEN_OUT),
     size("latent", "latent_channels", 4, "Z", "latent channels"),
 )
 

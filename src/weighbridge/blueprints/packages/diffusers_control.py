@@ -6,7 +6,7 @@ Source: arXiv 2302.05543 and 2302.08453; diffusers 0.42.1, models/controlnets/co
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, number, numbers
 from weighbridge.blueprints.modules.words import one_of
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none, read_none
 from weighbridge.blueprints.packages.diffusers_unet import (
@@ -27,7 +27,7 @@ from weighbridge.core.tree import Node, Part
 GONE = "outputs up kernel_in kernel_out time_condition mid_block_type depth".split()
 CONTROLNET = (
     *(field for field in variant(UNET, kind_or_none("class_kind", "class_embed_type", "timestep", "projection")) if field.word not in GONE),
-    number("depth", "layers_per_block", 2),
+    number("depth", "layers_per_block", 2, most=WRITTEN_OUT),
     size("picture", "conditioning_channels", 3, "O", "channels of the picture"),
     numbers("picture_widths", "conditioning_embedding_out_channels", (16, 32, 96, 256)),
     read_none("mid_block_type", "UNetMidBlock2DCrossAttn"),

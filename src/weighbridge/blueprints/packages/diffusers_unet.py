@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, number, numbers
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, feed_forward, kind_or_none, read_none, to_out, two_maps
 from weighbridge.config.fields import Config, Field, choice, optional, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -62,7 +62,7 @@ VAE = (
     choice("down", "down_block_types", ["DownEncoderBlock2D"], report_default=False),
     choice("up", "up_block_types", ["UpDecoderBlock2D"], report_default=False),
     numbers("widths", "block_out_channels", (64,)),
-    number("depth", "layers_per_block", 1),
+    number("depth", "layers_per_block", 1, most=WRITTEN_OUT),
     size("latent", "latent_channels", 4, "Z", "latent channels"),
     switch("quant", "use_quant_conv", True, report_default=False),
     switch("post_quant", "use_post_quant_conv", True, report_default=False),
@@ -133,13 +133,15 @@ def autoencoder(c: Config) -> Part:
     return part("", encoder(c, 2 * c.latent), decoder(c), *quant, *post, kind="model", stream=PASS)
 
 
-def each_stage(word: str, key: str, default: int | list[Any]) -> Field:
-    """Declare one number for all stages, or a list with one for each."""
+def each_stage(word: str, key: str, default: int | list[Any], most: int | None = None) -> Field:
+    """Declare one number for all stages, or a list with one for each; *most* bounds one whose parts are written out one by one."""
 
     def read(value: Any) -> Any:
         entries = value if isinstance(value, (list, tuple)) else (value,)
         if not entries or any(type(entry) is not int or entry < 1 for entry in entries):
             raise ConfigError(Text("expected whole numbers, found {value!r:.60}", value=value), key=key, value=value)
+        if most is not None and max(entries) > most:
+            raise ConfigError(Text("at most {most:,} are described", most=most), key=key, value=value)
         return value
 
     return choice(word, key, default, read=read, report_default=False)
@@ -182,7 +184,7 @@ UNET = (
     choice("up", "up_block_types", [UP[0], UP[1], UP[1], UP[1]], report_default=False),
     read_none("mid_block_type", "UNetMidBlock2DCrossAttn"),
     numbers("widths", "block_out_channels", (320, 640, 1280, 1280)),
-    each_stage("depth", "layers_per_block", 2),
+    each_stage("depth", "layers_per_block", 2, WRITTEN_OUT),
     each_stage("text", "cross_attention_dim", 1280),
     each_stage("transformers", "transformer_layers_per_block", 1),
     each_stage("heads", "attention_head_dim", 8),

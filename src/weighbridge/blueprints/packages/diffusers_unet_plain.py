@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import number, numbers, optional_number
+from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, number, numbers, optional_number
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none, read_none, two_maps
 from weighbridge.blueprints.packages.diffusers_unet import read_kinds, resnet, resnets, sampler, square_attention
 from weighbridge.config.fields import Config, choice, computed, optional, size, switch
@@ -25,7 +25,7 @@ UNET = (
     computed("down_attends", lambda c: read_kinds("down_block_types", c.down, DOWN, len(c.widths))),
     computed("up_attends", lambda c: read_kinds("up_block_types", c.up, UP, len(c.widths))),
     replace(kind_or_none("middle", "mid_block_type", "UNetMidBlock2D"), default="UNetMidBlock2D"),
-    number("depth", "layers_per_block", 2),
+    number("depth", "layers_per_block", 2, most=WRITTEN_OUT),
     optional_number("head_dim", "attention_head_dim", 8),
     switch("middle_attends", "add_attention", True, report_default=False),
     optional("time", "time_embedding_dim", None, "E", "width of the time embedding"),

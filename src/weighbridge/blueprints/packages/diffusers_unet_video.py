@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, numbers
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, feed_forward, two_maps
 from weighbridge.blueprints.packages.diffusers_autoencoders import mixed_resnet
 from weighbridge.blueprints.packages.diffusers_unet import (
@@ -40,7 +40,7 @@ UNET = (
     computed("down_attends", lambda c: read_kinds("down_block_types", c.down, DOWN, len(c.widths))),
     computed("up_attends", lambda c: read_kinds("up_block_types", c.up, UP, len(c.widths))),
     size("conditions", "projection_class_embeddings_input_dim", 768, "Q", "width of further conditions"),
-    each_stage("depth", "layers_per_block", 2),
+    each_stage("depth", "layers_per_block", 2, WRITTEN_OUT),
     each_stage("text", "cross_attention_dim", 1024),
     each_stage("transformers", "transformer_layers_per_block", 1),
     each_stage("heads", "num_attention_heads", [5, 10, 20, 20]),

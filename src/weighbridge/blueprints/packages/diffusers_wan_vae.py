@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from weighbridge.blueprints.modules.convolutions import conv3d
 from weighbridge.blueprints.modules.feature_maps import module_list
-from weighbridge.blueprints.modules.stage_fields import entries, number, numbers, optional_number
+from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, entries, number, numbers, optional_number
 from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, read_none
 from weighbridge.config.fields import Config, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
@@ -36,7 +36,7 @@ QWEN_IMAGE = (
     number("base", "base_dim", 96),
     size("latent", "z_dim", 16, "Z", "latent channels"),
     numbers("widths", "dim_mult", (1, 2, 4, 4)),
-    number("depth", "num_res_blocks", 2),
+    number("depth", "num_res_blocks", 2, most=WRITTEN_OUT),
     read_none("attn_scales", []),
     entries("in_time", "temperal_downsample", [False, True, True], bool),
     computed("stages", _read_stages),
