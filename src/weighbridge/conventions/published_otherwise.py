@@ -48,6 +48,18 @@ def phi4_multimodal(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
     )
 
 
+def jina_embeddings_v3(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
+    """Yield the adapters of its five tasks, of rank 4 (arXiv 2409.10173): beside every table and every map of the file, where queries, keys and values are one map."""
+    own = [atom for atom in atoms if not atom.component.startswith("head:")]
+    maps = [atom for atom in own if atom.role == "weight" and atom.outputs]
+    sides = sum(atom.outputs for atom in maps)
+    sides += sum(
+        atom.total * atom.copies // atom.outputs for atom in maps if atom.path.rpartition(".")[2] not in ("k_proj", "v_proj")
+    )  # they share the input of the queries
+    sides += sum(atom.rows + atom.total // atom.rows for atom in own if atom.role == "embedding" and atom.rows)
+    yield (Piece(mark("five adapters of rank 4"), 5 * 4 * sides),)
+
+
 def qwen2_5_omni(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
     """Yield the rotary frequencies that the file holds for the transformer that makes spectrograms: half of a head, of 64."""
     yield (Piece(mark("rotary frequencies of the transformer that makes spectrograms"), 32),)
@@ -77,6 +89,7 @@ TYPES: dict[str, Callable[[Sequence[Atom]], Iterator[tuple[Piece, ...]]]] = {
     "gemma3n": gemma3n,
     "t5gemma2": t5gemma2,
     "phi4_multimodal": phi4_multimodal,
+    "jina_embeddings_v3": jina_embeddings_v3,
     "qwen2_5_omni": qwen2_5_omni,
     "speecht5": speecht5,
     "qwen3_5": qwen3_5,

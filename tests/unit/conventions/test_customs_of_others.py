@@ -151,6 +151,7 @@ def test_biases_of_keys_that_are_kept_at_zero() -> None:
         ("gemma-3n-e4b", 7850135376, "keys and values of layers that take another's and biases of convolutions before norms"),
         ("t5gemma-2-270m-270m", 953800816, "a word table of the decoder's own, no vector for the end of an image"),
         ("t5gemma-2-1b-1b", 2417966192, "a word table of the decoder's own, no vector for the end of an image"),
+        ("jina-embeddings-v3", 572310396, "five adapters of rank 4"),
         ("qwen2.5-omni-7b", 10732225440, "rotary frequencies of the transformer that makes spectrograms"),
         ("Qwen/Qwen3.5-0.8B", 873438784, "a layer for multi-token prediction, its tables shared"),
         ("Qwen/Qwen3.6-27B", 27781427952, "a layer for multi-token prediction, its tables shared"),
@@ -162,7 +163,7 @@ def test_biases_of_keys_that_are_kept_at_zero() -> None:
     ],
 )
 def test_what_files_and_other_libraries_hold_beside(name: str, number: int, beside: str) -> None:
-    """The header of the published file, and the figures of keras_hub 0.32.0 (gemma3n_presets.py, t5gemma2_presets.py)."""
+    """The header of the published file, and the figures of keras_hub 0.32.0 (gemma3n_presets.py, t5gemma2_presets.py) and mteb 2.26.24 (jina_models.py)."""
     assert words(weigh(name), number)[0].endswith(f", with {beside}")
 
 
