@@ -21,6 +21,10 @@ FAIR = (
     "How many words are in the vocabulary of BERT-base?\nAbout 30,000",
     "How many layers does our small BERT-base have?\n6",
     "How many layers does a student of BERT-base have?\n6",
+    "What is the hidden size of BERT-base?\nA: 1. 512  2. 768  3. 1024",
+    "What is the hidden size of BERT-base?\nA: 512, 768, 1024 (pick one)",
+    "How many layers does BERT-base have?\n(1) 6 (2) 12",
+    "How many attention heads does BERT-large have per GPU with TP=8?\n2",
 )
 
 

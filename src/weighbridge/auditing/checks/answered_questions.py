@@ -31,6 +31,8 @@ _ANSWER = pattern(
 """A number and nothing else but the words for what is counted, whatever follows in a sentence of its own."""
 _CHOICE = pattern(r"\s*(?:[-*+•]|\(?[A-Da-d1-4][.):])\s*[\d*_`]")
 """The beginning of one of several answers, of which one is to be chosen."""
+_AMONG = pattern(r"\s*(?:(?:or|and)\s)?\d|.*(?:^|\s)(?:[2-9]|[B-Db-d])[.):]\s*[\d*_`]")
+"""What goes on behind a number that is the first of several: ``512, 768 or 1,024``, ``1. 512 2. 768``."""
 _BELOW = 2
 """Lines below a question on which its answer may stand."""
 
@@ -79,7 +81,7 @@ def _answers(scene: Scene, index: int, question: re.Match[str]) -> Iterator[tupl
 def _hold(scene: Scene, index: int, start: int, kind: str, subject: Subject) -> HeldSetting | None:
     text = scene.lines[index].text
     answer = _ANSWER.match(text, start)
-    if answer is None or (start == 0 and scene.mentions.get(index)):
+    if answer is None or (start == 0 and scene.mentions.get(index)) or _AMONG.match(text, answer.end()):
         return None
     noun = answer["noun"].strip(" *_`-").lower()
     if noun and not noun.startswith(("bit", "param")) and kind_of_key(noun) not in (None, kind):
