@@ -40,6 +40,9 @@ RIGHT = [
     "BERT 的 base 版本有 12 层，large 版本有 24 层；GPT-2 的 1.5B 版本有 48 层。",
     # lists that pair up
     "Llama-2-7B、Llama-2-13B 的 batch 分别为 16 和 32。",
+    "Llama-2 的 7B/13B/70B 的层数为 32/40/80，隐藏维度为 4096/5120/8192，头数为 32/40/64。",
+    "在 7B/13B 上，学习率为 3e-4/3e-4，批大小为 16/32，训练轮数为 3/5。",
+    "GPT-2 的 1.5B 版本有 48 层，而 774M 版本有 36 层。",
     "Llama-2-7B/13B 在 2/4 张卡上运行，batch 为 16/32；Llama-2-7B/13B 用 2/4 层的 MLP 作投影。",
     # a number said again; a share of two counts
     "参数量为 21128 × 768 = 16226304，约为 16M。",

@@ -77,8 +77,9 @@ def _of_sentence(scene: Scene, line: int, named: Sequence[Mention], start: int, 
     sure = agreed * 2 >= told and agreed > 0
     for one in paired:
         for token, subject in one.pairs:
-            if one.kind in SIZE_COLUMNS and not token.unit and not token.places:
-                yield from size_claims(scene, token, one.kind, int(token.value or 0), subject, sure=sure, plain=sure)
+            if one.kind in SIZE_COLUMNS:
+                if not token.unit and not token.places:  # ``7B 和 13B`` are no numbers of layers
+                    yield from size_claims(scene, token, one.kind, int(token.value or 0), subject, sure=sure, plain=sure)
             else:
                 found = settle(token, subject.models, one.kind)
                 if found is not None:

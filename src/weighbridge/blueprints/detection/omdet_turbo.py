@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.stage_fields import numbers, ratio, scale_wi
 from weighbridge.blueprints.modules.timm_models import is_built_by
 from weighbridge.config.bind import say_value
 from weighbridge.config.family import Family
-from weighbridge.config.fields import OBJECT_QUERIES, Config, computed, derived, size, switch, with_changes
+from weighbridge.config.fields import OBJECT_QUERIES, Config, choice, computed, derived, size, switch, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -53,11 +53,9 @@ def own_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
     """
     name, arguments = raw.get("backbone"), raw.get("backbone_kwargs")
     if raw.get("backbone_config") is not None:
-        return dict(raw)
+        return {key: value for key, value in raw.items() if key != "backbone_kwargs"}  # nor are they read then
     if name is None and not arguments and not raw.get("use_timm_backbone", True):
         return {**raw, "backbone_config": {"model_type": "swin", "image_size": 640, "out_indices": [2, 3, 4]}}
-    if arguments is not None and not isinstance(arguments, dict):
-        raise ConfigError(Text("expected an object, found {what}", what=say_value(arguments)), key="backbone_kwargs", value=arguments)
     if name is not None and arguments is None and not is_built_by("timm_swin", name):
         raise ConfigError("the class gives its network the side of the image, which this one does not take", key="backbone", value=name)
     given = arguments if isinstance(arguments, dict) else {"img_size": raw.get("image_size", 640), "out_indices": [1, 2, 3]}
@@ -92,6 +90,7 @@ FIELDS = (
     size("words_out", "text_projection_out_dim", 512, "Y", "width of the word embeddings"),
     backbone("swin", {"model_type": "timm_backbone", "backbone": SWIN, "img_size": 640, "out_indices": [1, 2, 3]}),
     model_config("text", "text_config", "clip_text_model"),
+    choice("arguments", "backbone_kwargs", None, report_default=False),
 )
 
 
@@ -119,6 +118,8 @@ def projections(widths: tuple[int, ...], outs: Size) -> Part:
 
 def detection(c: Config) -> Part:
     """Describe OmDetTurboForObjectDetection: what sees, what reads, RT-DETR's encoder over the maps, and the decoder."""
+    if c.arguments is not None and not isinstance(c.arguments, dict):  # the decoder alone never reads them
+        raise ConfigError(Text("expected an object, found {what}", what=say_value(c.arguments)), key="backbone_kwargs", value=c.arguments)
     nowhere: Grid = (TASKS, TASKS)  # type: ignore[assignment]
     attended, *joined = hybrid_encoder(with_changes(c, encoder_hidden=c.width), [nowhere for _ in c.in_widths], layer=encoder_layer)
     norms = (layer_norm(str(index), width) for index, width in enumerate(c.in_widths))
