@@ -16,7 +16,7 @@ QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 SENTENCE = re.compile(r"\b[a-z]{2,} (?:[a-z]+ )*[a-z]{2,}\b")
 
 
-def damaged(data: bytes) -> Iterator[bytes]:
+def damaged_copies(data: bytes) -> Iterator[bytes]:
     """Cut the file at some places, and change one byte at others."""
     step = max(len(data) // 24, 1)
     for at in range(1, len(data), step):
@@ -27,7 +27,7 @@ def damaged(data: bytes) -> Iterator[bytes]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_damage_is_told_in_chinese(path: Path, tmp_path: Path) -> None:
     file, said = tmp_path / path.name, set()
-    for data in damaged(path.read_bytes()):
+    for data in damaged_copies(path.read_bytes()):
         file.write_bytes(data)
         try:
             read_listing(file)

@@ -299,7 +299,7 @@ def scores(
         return _fused_attention(tape, ways, query, key, value, masked)
     recomputed = tape.muted
     if ways.checkpointing == "selective":
-        _keep_given(tape, ways, (query, key, value), causal)
+        _keep_attention_inputs(tape, ways, (query, key, value), causal)
         tape.muted = True
     key, value = _for_each_query(tape, ways, key, groups, masked), _for_each_query(tape, ways, value, groups, masked)
     if ways.attention != "eager" and plain:  # scaled copies of queries and keys, and all of it in float32
@@ -326,7 +326,7 @@ def _join_sink(tape: Tape, raw: Value) -> Value:
     return tape.add(joined)
 
 
-def _keep_given(tape: Tape, ways: Ways, given: tuple[Value, ...], causal: tuple[str, ...]) -> None:
+def _keep_attention_inputs(tape: Tape, ways: Ways, given: tuple[Value, ...], causal: tuple[str, ...]) -> None:
     """Keep what attention that is computed again is given: queries, keys, values, and the mask that is made where it is computed step by step."""
     for part in given:
         tape.save(part, "attention")

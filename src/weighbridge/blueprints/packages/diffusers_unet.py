@@ -224,15 +224,19 @@ def text_layer(width: int, text: int, heads: int) -> tuple[Node, ...]:
     )
 
 
+def transformer_sizes(c: Config, width: int, stage: int, heads_key: str) -> tuple[int, int, int]:
+    """Return the width of the text that a stage's transformers see, their heads, and their layers."""
+    count = len(c.widths)
+    heads = one_per_stage(c.heads, heads_key, count)[stage]
+    if width % heads:
+        raise ConfigError(Text("{heads} heads do not divide a width of {width}", heads=heads, width=width), key=heads_key, value=heads)
+    text = one_per_stage(c.text, "cross_attention_dim", count)[stage]
+    return text, heads, one_per_stage(c.transformers, "transformer_layers_per_block", count)[stage]
+
+
 def transformer(c: Config, width: int, stage: int) -> tuple[Node, ...]:
     """Describe a transformer over the places of a map, between two maps of its channels."""
-    count = len(c.widths)
-    text, heads = one_per_stage(c.text, "cross_attention_dim", count)[stage], one_per_stage(c.heads, "attention_head_dim", count)[stage]
-    layers = one_per_stage(c.transformers, "transformer_layers_per_block", count)[stage]
-    if width % heads:
-        raise ConfigError(
-            Text("{heads} heads do not divide a width of {width}", heads=heads, width=width), key="attention_head_dim", value=heads
-        )
+    text, heads, layers = transformer_sizes(c, width, stage, "attention_head_dim")
     inner = part("transformer_blocks", *text_layer(width, text, heads), kind="layer", repeat=layers)
     into, out = (linear(name, width, width) if c.linear else conv2d(name, width, width, 1) for name in ("proj_in", "proj_out"))
     return group_norm("norm", width), into, inner, out

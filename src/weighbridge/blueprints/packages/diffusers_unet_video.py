@@ -21,10 +21,9 @@ from weighbridge.blueprints.packages.diffusers_unet import (
     sampler,
     text_layer,
     time_embedding,
+    transformer_sizes,
 )
 from weighbridge.config.fields import Config, choice, computed, size
-from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -49,13 +48,7 @@ UNET = (
 
 def transformer(c: Config, width: int, stage: int) -> tuple[Node, ...]:
     """Describe layers over the places of a frame, layers over the frames at each place, and the learned share of both."""
-    count = len(c.widths)
-    text, heads = one_per_stage(c.text, "cross_attention_dim", count)[stage], one_per_stage(c.heads, "num_attention_heads", count)[stage]
-    layers = one_per_stage(c.transformers, "transformer_layers_per_block", count)[stage]
-    if width % heads:
-        raise ConfigError(
-            Text("{heads} heads do not divide a width of {width}", heads=heads, width=width), key="num_attention_heads", value=heads
-        )
+    text, heads, layers = transformer_sizes(c, width, stage, "num_attention_heads")
     first, *rest = text_layer(width, text, heads)
     frames = layer_norm("norm_in", width), feed_forward("ff_in", width, gated=True), first, *rest
     places = part("time_pos_embed", linear("linear_1", width, 4 * width), linear("linear_2", 4 * width, width), kind="embeddings")
