@@ -1,7 +1,8 @@
-"""Words of a config that must be known: what reads them, and refuses any other."""
+"""Values of a config that must be known: what reads them, and refuses any other."""
 
 from __future__ import annotations
 
+from weighbridge.config.fields import Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
@@ -21,3 +22,13 @@ def one_of(key: str, *known: str) -> Callable[[Any], str]:
         return str(value)
 
     return read
+
+
+def read_none(key: str, *usual: Any) -> Field:
+    """Declare a key that makes other tensors than are described, unless it is as *usual*."""
+
+    def read(value: Any) -> None:
+        if value not in (None, False, *usual):
+            raise ConfigError(Text("{value!r:.60} is not described", value=value), key=key, value=value)
+
+    return Field(key, key, None, "choice", read=read, report_default=False)

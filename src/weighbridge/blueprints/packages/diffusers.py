@@ -8,7 +8,7 @@ a pass sees is no matter of the config, so that arithmetic is refused.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.words import one_of
+from weighbridge.blueprints.modules.words import one_of, read_none
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, computed, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -27,16 +27,6 @@ PASS = unknown("how many positions a pass of a diffusion model sees is not in it
 HEADS = size("heads", "num_attention_heads", 24, "A", "attention heads")
 HEAD_DIM = size("head_dim", "attention_head_dim", 128, "D", "head dimension")
 WIDTH = derived("hidden", lambda c: c.heads * c.head_dim, "num_attention_heads", "attention_head_dim")
-
-
-def read_none(key: str, *usual: Any) -> Field:
-    """Declare a key that makes other tensors than are described, unless it is as *usual*."""
-
-    def read(value: Any) -> None:
-        if value not in (None, False, *usual):
-            raise ConfigError(Text("{value!r:.60} is not described", value=value), key=key, value=value)
-
-    return Field(key, key, None, "choice", read=read, report_default=False)
 
 
 def kind_or_none(word: str, key: str, *kinds: str) -> Field:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.convolutions import conv3d, group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, numbers
-from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, read_none
+from weighbridge.blueprints.modules.words import read_none
+from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family
 from weighbridge.blueprints.packages.diffusers_unet import VAE, VAE_KEYS, decoder, encoder, resnet, resnets, sampler, square_attention
 from weighbridge.config.fields import Config, constant, optional, size, variant
 from weighbridge.core.errors import ConfigError

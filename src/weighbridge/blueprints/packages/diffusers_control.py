@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, number, numbers
-from weighbridge.blueprints.modules.words import one_of
-from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none, read_none
+from weighbridge.blueprints.modules.words import one_of, read_none
+from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none
 from weighbridge.blueprints.packages.diffusers_unet import (
     UNET,
     UNET_KEYS,

@@ -7,6 +7,7 @@ Source: diffusers 0.42.1, models/transformers/{transformer_mochi,transformer_all
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers, ratio, scale_width
+from weighbridge.blueprints.modules.words import read_none
 from weighbridge.blueprints.packages.diffusers import (
     HEAD_DIM,
     HEADS,
@@ -16,7 +17,6 @@ from weighbridge.blueprints.packages.diffusers import (
     feed_forward,
     kind_or_none,
     modulation,
-    read_none,
     to_out,
     two_maps,
 )

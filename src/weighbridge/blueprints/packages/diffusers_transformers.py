@@ -8,7 +8,7 @@ arithmetic is refused. Those of videos stand in ``diffusers_video.py``.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
-from weighbridge.blueprints.modules.words import one_of
+from weighbridge.blueprints.modules.words import one_of, read_none
 from weighbridge.blueprints.packages.diffusers import (
     HEAD_DIM,
     HEADS,
@@ -17,7 +17,6 @@ from weighbridge.blueprints.packages.diffusers import (
     diffusers_family,
     feed_forward,
     modulation,
-    read_none,
     to_out,
     two_maps,
 )

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, number, numbers
-from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, feed_forward, kind_or_none, read_none, to_out, two_maps
+from weighbridge.blueprints.modules.words import read_none
+from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, feed_forward, kind_or_none, to_out, two_maps
 from weighbridge.config.fields import Config, Field, choice, optional, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError

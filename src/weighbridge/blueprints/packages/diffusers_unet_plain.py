@@ -8,7 +8,8 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, number, numbers, optional_number
-from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none, read_none, two_maps
+from weighbridge.blueprints.modules.words import read_none
+from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, kind_or_none, two_maps
 from weighbridge.blueprints.packages.diffusers_unet import read_kinds, resnet, resnets, sampler, square_attention
 from weighbridge.config.fields import Config, choice, computed, optional, size, switch
 from weighbridge.core.parts import conv2d, embedding, linear, part, replace

@@ -7,6 +7,7 @@ what has tensors is described, and the arithmetic is refused.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.words import read_none
 from weighbridge.blueprints.packages.diffusers import (
     HEAD_DIM,
     HEADS,
@@ -14,7 +15,6 @@ from weighbridge.blueprints.packages.diffusers import (
     WIDTH,
     diffusers_family,
     feed_forward,
-    read_none,
     to_out,
     two_maps,
 )

@@ -10,7 +10,8 @@ from itertools import pairwise
 from weighbridge.blueprints.modules.convolutions import conv3d
 from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.stage_fields import WRITTEN_OUT, entries, number, numbers, optional_number
-from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family, read_none
+from weighbridge.blueprints.modules.words import read_none
+from weighbridge.blueprints.packages.diffusers import PASS, diffusers_family
 from weighbridge.config.fields import Config, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
