@@ -256,6 +256,10 @@ def no_such_source(source: str) -> SourceError:
     """Return the error for a source that is neither a preset nor a path, with the nearest names."""
     if not source.strip():
         return SourceError(Text("the source is empty; expected {ways}", ways=Text(WAYS)), source=source)
+    if source.lstrip().startswith("{"):
+        return SourceError(
+            Text("{source:.40}: a config's text is read from standard input: weigh - < config.json", source=source), source=source
+        )
     named = lookup(source) if source[0] not in "./~" else None
     if named is None and ("/" in source or source.endswith((".json", ".safetensors"))):
         return SourceError(Text("{source}: no such file or directory", source=source), source=source)
@@ -284,7 +288,7 @@ def _type_at_the_start(name: str) -> str:
     return next((types[start] for start in starts if start in types), "")
 
 
-CLOSED = r"(chatgpt|gpt-?3\.5|gpt-?[45](\.\d)?o?|claude|gemini)(-.*)?"
+CLOSED = r"(chat[- ]?gpt|gpt-?3\.5|gpt-?[45](\.\d)?o?|claude|gemini)(-.*)?"
 """Models that people ask for and whose makers publish neither config nor weights."""
 
 WAYS = mark(

@@ -61,7 +61,15 @@ def _no_match(arguments: Arguments) -> str:
     head = say("presets: {presets}; model types: {types}").format(presets=0, types=0) + "\n"
     if not word:
         return head + say(mark("No preset has that many parameters.")) + "\n"
-    near = did_you_mean(word, dict.fromkeys([*names(""), *MODULES]))
+    near = did_you_mean(word, dict.fromkeys([*names(""), *MODULES])) or _near_presets(word)
     text = Text(mark("No preset or model type matches {word!r:.60}."), word=word)
     pieces = [say(piece) for piece in (text, near) if piece]
     return head + ("" if pieces[0].endswith("。") else " ").join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"
+
+
+def _near_presets(word: str) -> str:
+    from weighbridge.core.messages import join_with_or
+    from weighbridge.presets import suggestions
+
+    near = suggestions(word[:60])
+    return Text("did you mean {names}?", names=join_with_or(near)) if near else ""

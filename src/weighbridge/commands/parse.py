@@ -212,7 +212,7 @@ def _refuse_unknown(name: str, flags: Mapping[str, Option]) -> Option:
     if name == "--model" and name not in flags:
         raise UsageError(Text("no option --model; the model is named without one: weigh count gpt2"))
     meant = [flag for flag in ELSEWHERE.get(name, ()) if flag in flags]
-    near = None if name in ELSEWHERE else did_you_mean(name, [flag for flag in flags if len(flag) > 2])
+    near = None if name in ELSEWHERE else did_you_mean(name, [*(flag for flag in flags if len(flag) > 2), "--help", "--version"])
     hint = Text("did you mean {names}?", names=meant[0]) if meant else near
     raise UsageError(Text(NO_OPTION, name=name[:60], hint=hint or Text(SEE_HELP)))
 

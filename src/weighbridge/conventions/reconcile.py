@@ -17,7 +17,7 @@ from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import MOST_COST, Convention, Conventions, conventions
 from weighbridge.conventions.views import unique_with_larger
 from weighbridge.core.errors import UsageError, WeighbridgeError
-from weighbridge.core.messages import Say, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import with_sign
 from weighbridge.load import load
 from weighbridge.presets import preset, presets
@@ -159,10 +159,8 @@ def _published_match(model: ModelValue, meanings: list[Reading], say: Say) -> Ma
         with suppress(UsageError):
             value = readings(written)[0].value
             if any(value == reading.value for reading in meanings):
-                words = say("the figure that its authors give: {written}").format(written=written)
-                words = (
-                    say("the figure that its authors give for what a token uses: {written}").format(written=written) if active else words
-                )
+                told = mark("what a token uses, published as {written}") if active else mark("the whole model, published as {written}")
+                words = say(told).format(written=written)
                 assert isinstance(tally.unique, int)
                 assert isinstance(tally.active, int)
                 own, idle = tally.unique, tally.unique - tally.active if active else 0

@@ -30,12 +30,16 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
     starts = [found for found in names if name.startswith("--") and found.startswith(name)]
     close = starts if 0 < len(starts) <= 3 else get_close_matches(name, names, n=3, cutoff=0.7)
     if typos:
-        close = [found for found in close if _is_slip(name, found)]
+        close = [found for found in close if is_typo(name, found)]
     return Text("did you mean {names}?", names=join_with_or(close)) if close else ""
 
 
-def _is_slip(name: str, meant: str) -> bool:
-    """Say whether one letter too many or too few, two exchanged, or one wrong in a long name makes one of the other."""
+def is_typo(name: str, meant: str) -> bool:
+    """Say whether one letter too many or too few, two exchanged, or one wrong in a long name makes one of the other.
+
+    >>> is_typo("gtp", "gpt"), is_typo("lama", "llama"), is_typo("bart", "bert"), is_typo("llama2", "llama3")
+    (True, True, False, False)
+    """
     digits = [[letter for letter in text if letter.isdigit()] for text in (name, meant)]
     if digits[0] != digits[1] or name[:1] != meant[:1]:
         return False

@@ -9,6 +9,7 @@ import os
 
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.suggestions import is_typo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,6 +131,8 @@ def suggestions(name: str) -> list[str]:
     (['bert-base-uncased', 'bart-base'], 'bert-base-uncased')
     >>> suggestions("magistral")[-1]
     'Magistral-Small-2506'
+    >>> suggestions("lama")[0], suggestions("brt"), suggestions("gtp")[0]
+    ('llama-7b', ['bert-base-uncased', 'bart-base'], 'gpt2')
     """
     from difflib import get_close_matches
 
@@ -146,6 +149,8 @@ def suggestions(name: str) -> list[str]:
     names = [found.name for found in known]
     first, _, rest = name.partition("-")
     families = dict.fromkeys(known_name.partition("-")[0] for known_name in names)
+    if not rest and (meant := _misspelled(wanted, names)):
+        return meant
     likely = [first] if first in families else get_close_matches(first, families, n=3, cutoff=0.75) if rest else []
     spelled = [next((known_name for known_name in names if known_name.startswith(f"{family}-{rest}")), "") for family in likely]
     close = get_close_matches(name, names, n=8, cutoff=0.7)
@@ -155,6 +160,15 @@ def suggestions(name: str) -> list[str]:
         near = get_close_matches(name, cut.values(), n=1, cutoff=0.8)
         own = [known_name for known_name, start in cut.items() if start in near]
     return list(filter(None, dict.fromkeys((*spelled, *own))))[:3] or close[:3]
+
+
+def _misspelled(wanted: str, names: list[str]) -> list[str]:
+    """Return the first presets of the families that a typing error makes of the word that is alone: ``lama``, ``wisper``, ``gtp``."""
+    from collections import Counter
+
+    families = Counter(fold_name(name.partition("-")[0]).rstrip("0123456789.") for name in names)
+    meant = [family for family, size in families.most_common() if len(wanted) > 2 and size > 1 and is_typo(wanted, family)]
+    return suggestions(meant[0]) if len(meant) == 1 else [suggestions(family)[0] for family in meant[:3]]
 
 
 def _distance(found: Preset, wanted: str) -> tuple[bool, bool]:

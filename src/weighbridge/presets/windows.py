@@ -6,8 +6,6 @@ depends on either, so the presets leave them out. The first length of a line is 
 
 from __future__ import annotations
 
-import re
-
 _WRITTEN = """
     2048: llama-7b llama-13b llama-30b llama-65b falcon-7b falcon-40b falcon-180b falcon-rw-1b mpt-7b gpt-j-6b gpt-neox-20b phi-1.5 phi-2 tinyllama-1.1b bloom olmo-1b olmo-7b open_llama_3b
     2048: pythia-14m pythia-31m pythia-70m pythia-160m pythia-410m pythia-1b pythia-1.4b pythia-2.8b pythia-6.9b pythia-12b bloom-560m bloom-1b1 bloom-1b7 bloom-3b bloom-7b1
@@ -32,7 +30,7 @@ _WRITTEN = """
 
 _LENGTHS = {
     name: tuple(map(int, lengths.split(",")))
-    for lengths, names in re.findall(r"^ *([\d, ]+): (.+)$", _WRITTEN, re.MULTILINE)
+    for lengths, _, names in (line.partition(":") for line in _WRITTEN.strip().splitlines())
     for name in names.split()
 }
 

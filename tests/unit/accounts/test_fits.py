@@ -303,3 +303,5 @@ def test_a_context_that_no_positions_bound_is_called_so() -> None:
     said = "The config states no number of positions: the longest context is what memory allows."
     assert said in free.fits(gib=24).notes
     assert said not in bounded.fits(gib=24).notes
+    released = "The longest context is what memory allows; the published config of llama-3-8b states 8,192 positions."
+    assert released in model("llama-3-8b").fits(gib=24).notes

@@ -43,6 +43,8 @@ ANSWERS = (
     ("cache gpt2 --seq 1,024", "--seq: write 1024, found '1,024'"),
     ("weigh gpt2", "weigh is written twice: weigh gpt2"),
     ("brt-base", "brt-base: no such preset or file; did you mean bert-base-uncased or bart-base?"),
+    ("lama", "lama: no such preset or file; did you mean llama-7b, llama-13b or llama-30b?"),
+    ('{"model_type":"bert"}', '{"model_type":"bert"}: a config\'s text is read from standard input: weigh - < config.json'),
     ("zamba2-1.2b", "zamba2-1.2b: no such preset or file; zamba2 is a model type that is known: give its config.json"),
     ("bert-base-uncased --clas BertModel", "no option --clas; did you mean --class?"),
     (

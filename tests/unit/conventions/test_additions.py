@@ -97,8 +97,8 @@ def test_a_placeholder_is_a_rounded_number() -> None:
         ("deepseek-v2", "21B", "the active parameters of DeepseekV2ForCausalLM", "rounded"),
         ("mixtral-8x7b", "13B", "the active parameters of MixtralForCausalLM", "rounded"),
         ("gpt-oss-120b", "5.1B", "the active parameters of GptOssForCausalLM without embedding tables", "rounded"),
-        ("bert-base-chinese", "1.1亿", "the figure that its authors give: 110M", "published"),
-        ("deepseek-v2-lite", "2.4B", "the figure that its authors give for what a token uses: 2.4B", "published"),
+        ("bert-base-chinese", "1.1亿", "the whole model, published as 110M", "published"),
+        ("deepseek-v2-lite", "2.4B", "what a token uses, published as 2.4B", "published"),
     ],
 )
 def test_active_predicted_and_published_figures(name: str, number: str, words: str, fit: str) -> None:

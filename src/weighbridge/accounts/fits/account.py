@@ -26,6 +26,7 @@ from weighbridge.accounts.memory.weights import dtype_name
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
+from weighbridge.presets.windows import published_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -237,7 +238,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
             return
         yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
         if any(way.seq for way in ways) and not stated_positions(model):
-            yield mark("The config states no number of positions: the longest context is what memory allows.")
+            yield _unbounded(model)
         return
     if not any(term.whole for way in ways for term in way.terms if term.what == ACTIVATIONS):
         yield mark("The activations of this model are not described, and are left out.")
@@ -245,3 +246,15 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
         style = STYLES.get(model.model_type or "")
         if style is not None and style.shared:
             yield mark("Activations are counted as in full training: what this model keeps with an adapter is not worked out.")
+
+
+def _unbounded(model: ModelValue) -> str:
+    """Say that memory alone bounds the context, and which length the release states, where that is known."""
+    lengths = published_lengths(model.source)
+    if lengths:
+        return Text(
+            "The longest context is what memory allows; the published config of {name} states {most:,} positions.",
+            name=model.source,
+            most=lengths[0],
+        )
+    return mark("The config states no number of positions: the longest context is what memory allows.")
