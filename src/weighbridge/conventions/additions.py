@@ -149,12 +149,15 @@ def _scales(atoms: Sequence[Atom]) -> Iterator[Addition]:
         yield Addition("scales", Piece(mark("int8 scales, one per output and per row"), linear + words), 2)
 
 
+PACKED = mark("linear maps packed two weights to a byte")
+
+
 def _packed_layers(atoms: Sequence[Atom]) -> Iterator[Addition]:
     """Yield what ``numel()`` gives once bitsandbytes has packed the linear maps of the layers two weights to a byte; the head stays whole."""
     weights = sum(atom.total for atom in atoms if atom.outputs and atom.layer and not atom.component.startswith("head:"))
     words = any(atom.component == "word" for atom in atoms)
     if weights and words and weights % 2 == 0:
-        yield Addition("packed", Piece(mark("linear maps packed two weights to a byte"), -weights // 2), 1, ("layers",))
+        yield Addition("packed", Piece(PACKED, -weights // 2), 1, ("layers",))
 
 
 def _pooler(atoms: Sequence[Atom]) -> Iterator[Addition]:

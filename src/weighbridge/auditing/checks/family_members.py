@@ -30,13 +30,22 @@ def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], mai
             members |= {mention.name for mention in found if mention.kind == MODEL} - {main.name}
         resolved[index] = [
             m._replace(name=main.name, kind=MODEL, names=called or m.names)
-            if m.kind == FAMILY and main.name in m.names and members.isdisjoint(m.names)
+            if m.kind == FAMILY
+            and main.name in m.names
+            and members.isdisjoint(m.names)
+            and not _OF_OWN_SIZE.search(lines[index].text, 0, m.column)
             else m
             for m in found
         ]
         if not called and not main.given:
             called = next((m.names for m in found if m.kind == MODEL and m.name == main.name), ())
     return resolved
+
+
+_OF_OWN_SIZE = pattern(
+    r"\b(?:mini(?:ature)?|tiny|small|smaller|little|toy|custom|simple|simplified|reduced|nano|baby|our|my|own)[- ]$", re.IGNORECASE
+)
+"""Before a family's name, what makes one of its own: ``a mini ViT``."""
 
 
 def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> dict[int, list[Mention]]:

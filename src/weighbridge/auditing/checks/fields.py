@@ -120,7 +120,20 @@ def _leads(scene: Scene, line: int) -> bool:
     named = scene.mentions[line]
     plain = one.text.strip().strip("*_# ")
     rest = len(re.sub(r"[\W_]", "", plain)) - sum(m.end - m.column for m in named)
+    if _is_one_of_several(scene, line):
+        return False
     return bool(one.heading) or plain.endswith((":", "：")) or (rest <= LEAD_LETTERS and "(" not in plain and "=" not in plain)
+
+
+def _is_one_of_several(scene: Scene, line: int) -> bool:
+    """Tell whether a line is an item with a number, below one on another model: ``- GPT-2 base: 12 heads`` and ``- GPT-2 XL: 25 heads`` lead nothing."""
+    text, named = scene.lines[line].text, scene.mentions[line]
+    above = scene.mentions.get(line - 1, ())
+    others = {m.name for m in above if m.kind == MODEL} - {m.name for m in named}
+    return bool(others) and _DIGIT.search(text, named[-1].end) is not None and not scene.lines[line].heading
+
+
+_DIGIT = pattern(r"\d")
 
 
 def _of_mention(mention: Mention) -> tuple[tuple[ModelValue, ...], str]:

@@ -20,6 +20,7 @@ from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, value_bounds
 from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUGH_FAR, ROUNDED_DIGITS
+from weighbridge.conventions.additions import PACKED
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -151,11 +152,19 @@ def _rounded_conventions(token: Token, model: ModelValue) -> list[Convention]:
         first, last = bisect_left(table.values, ceil(low)), bisect_right(table.values, floor(high))
         found = [made for value in table.values[first:last] for made in table.by_value[value]]
         cheap += sorted(found, key=lambda made: (made.cost, made.order))
-    return [made for made in cheap if not made.view.less or significant_digits(token) >= _PACKED_DIGITS]
+    packs = significant_digits(token) >= _PACKED_DIGITS and (own_count(model) or 0) >= _LEAST_PACKED
+    return [made for made in cheap if packs or not _counts_packed(made)]
+
+
+def _counts_packed(made: Convention) -> bool:
+    """Tell whether a way of counting takes several weights of a quantized file for one."""
+    return bool(made.view.less) or any(piece.what == PACKED for piece in made.view.added)
 
 
 _PACKED_DIGITS = 2
 """Digits that a figure shows at least before it may count packed weights: ``3.5B`` of a 7B in four bits; ``4B`` is any of many."""
+_LEAST_PACKED = 10**9
+"""Parameters from which on models are published in four bits: half of BERT's linear maps are no count of BERT, ``66M`` is DistilBERT's."""
 
 
 def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:

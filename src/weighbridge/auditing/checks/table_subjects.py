@@ -84,14 +84,20 @@ def _pieces(cell: Cell, kind: str, head: str) -> Iterator[tuple[Cell, str, str]]
     if len(heads) < _SEVERAL or len(heads) != len(values) or len(set(kinds)) != len(kinds) or not all(kinds) or "other" in kinds:
         yield cell, kind, head
         return
+    remarks = {found[1].lower() for value in values if (found := _REMARKED.search(value)) is not None}
+    if len(remarks) == len(values):
+        values = (
+            values[:0] if all(kind_of(one) in kinds for one in remarks) else values[:1]
+        )  # ``355B (Base) / 106B (Air)`` is of two models
     place = 0
-    for value, what, words in zip(values, kinds, heads, strict=True):
+    for value, what, words in zip(values, kinds, heads, strict=False):
         start = cell.text.index(value, place)
         place = start + len(value)
         yield cell._replace(text=value, start=cell.start + start, end=cell.start + place), what, words
 
 
 _SLASH = pattern(r"\s*[/／]\s*")
+_REMARKED = pattern(r"[(（]([^()（）]+)[)）]\W*$")
 _SEVERAL = 2
 _CHOSEN = pattern(r"\W*top[- ]?k\W*", re.IGNORECASE)
 """The head of a column that says, beside one of experts, how many of them a token goes to."""

@@ -52,6 +52,8 @@ _BLOCKED = any_word(
 )
 _UP_TO = pattern(r"\d[\d.,]*\s?(?:[KMBT]|亿|万|million|billion)?\s*(?:到|至|\bto|~|–|—)\s*(?:over |about )?$", re.IGNORECASE)
 """Before the second number of a range: ``从 0.5B 到 72B``."""
+_VERSION_OF = pattern(r"[- ](?:param(?:eter)?s? )?(?:version|variant|copy|cousin|edition)s? of\b", re.IGNORECASE)
+"""Behind a count, what makes it another model's: ``the 66M-parameter version of BERT-base is called DistilBERT``."""
 _ARE_PART = pattern(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
 _COMPARED = any_word(
     r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每|剪枝|裁剪|蒸馏|压缩|精简",
@@ -64,6 +66,11 @@ _BESIDE = pattern(
 """Between a name and the count right behind it: ``BERT-large 340M``, ``LLaMA-2 has 7B``."""
 _SAID_BY_VERB = pattern(r"(?:\bhas|\bhave|['’]s|有)\W{0,3}(?:about|around|only|约|只)?\W{0,3}$", re.IGNORECASE)
 """A verb right before a count, of which the sentence has said already what is counted: ``A has 1.5B parameters; B has 244M``."""
+_SAID_OF_ALL = pattern(
+    r"\b(?:models?|networks?|vits?|berts?|gpts?|transformers?) (?:has|have|contains?|comprises?)\W{0,3}(?:about |around |only |just )?\W{0,3}$",
+    re.IGNORECASE,
+)
+"""What says right before a count that it is of a whole model."""
 _OF_DATA = pattern(
     r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE
 )
@@ -133,6 +140,8 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         return
     found = settle(token, subject.models, what, hedged=is_hedged(before))
     if found is not None:
+        if token.unit and _SAID_OF_ALL.search(before) and settle(token, subject.models, what, hedged=is_hedged(before), whole=True) is None:
+            return  # ``A mini ViT has 12M parameters`` is no claim of one layer of another
         yield total_claim(scene, token, found.verdict, found.expected, found.reason)
     elif (
         subject.firm
@@ -140,6 +149,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         and (token.unit or not _BYTES.search(beside))
         and not is_blocked(_of_its_own_kind(subject, _wrapped_words(scene, token) + before), after, what)
         and _UP_TO.search(before) is None
+        and _VERSION_OF.match(after) is None
         and not is_summed(scene, token.line)
         and not _is_computed(scene, token)
     ):

@@ -152,6 +152,8 @@ def _places_of_fields(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
         named, first = _label_at(text, match.start())
         if named in _WIDE and text[match.start() : match.start("number")].strip(" *_`\"'") == "of":
             named = _WIDE[named]  # ``hidden layers of 1024 dimensions``
+        elif named in _WIDE and _IN_DIMENSIONS.match(text, match.end("number")):
+            named = _WIDE[named]  # ``Hidden layers are 1024-dimensional``
         if named is not None and not _RESULT.search(text, 0, match.start("number")):
             parts += [match.start("number")] * is_of_a_part(text, first, match.end("number"), labelled=True)
             _keep(found, Field(named, 0, *match.span("number"), True))
@@ -176,6 +178,8 @@ def _places_of_fields(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
 
 _WIDE = {"layers": "width", "heads": "head_dim", "kv_heads": "head_dim"}
 """What is said of things counted, where ``of`` stands between them and a number."""
+_IN_DIMENSIONS = patterns.pattern(r"[- ]?(?:d\b|dim(?:s|ension\w*)?\b|units? wide|wide\b|维)", re.IGNORECASE)
+"""Behind a number, what makes it a width."""
 
 
 def _keep(found: dict[int, Field], field: Field) -> None:

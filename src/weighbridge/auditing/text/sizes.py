@@ -64,8 +64,8 @@ def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator
             found = found if found and found.listed else None
         else:
             continue
-        if found is not None and _is_width_of(statement, index, found):
-            continue
+        if found is not None and (_is_width_of(statement, index, found) or (found.listed and len(found.label.text) == 1)):
+            continue  # ``A: 6, 12`` is an answer, or a choice
         if found is not None and found.value <= _MOST.get(found.word, _MOST_OF_ANY):
             yield found
 
