@@ -29,8 +29,25 @@ def test_a_dropped_checkpoint_leaves_nothing_of_bert(opened: Opened, tmp_path: P
         assert "dropped=mine.safetensors" in page.url
         links = page.eval_on_selector_all("nav a:not(.language)", "links => links.map(link => link.getAttribute('href'))")
         assert not any("bert" in link for link in links), links
+        assert page.locator("#batch, #seq").count() == 0, "a file has no arithmetic to ask for"
+        page.fill("#number", f"{400 * 64 * 1024}")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".answered")
+        assert_total(page, f"{400 * 64 * 1024:,}")
+        assert "dropped=mine.safetensors" in page.url, "a question about the file is not one about BERT"
         page.reload()
         assert "mine.safetensors was dropped" in page.inner_text(".choose")
+
+
+@pytest.mark.parametrize(("status", "words"), [(0, "The server does not answer."), (429, "Too many requests in a minute")])
+def test_a_file_that_reaches_no_server_is_said(opened: Opened, tmp_path: Path, status: int, words: str) -> None:
+    safetensors_file.write(tmp_path / "mine.safetensors", {"weight": [64, 1024]})
+    with opened(BERT, expected=("429", "ERR_FAILED")) as (page, _):
+        page.route("**/dropped?*", lambda route: route.fulfill(status=status, body="") if status else route.abort())
+        page.set_input_files("#file", tmp_path / "mine.safetensors")
+        page.wait_for_selector("#dropped .error")
+        assert page.inner_text("#dropped").startswith(f"mine.safetensors: {words}")
+        assert page.input_value("#source") == "bert-base-uncased", "what is in view stays in view"
 
 
 def test_the_list_of_names_is_whole_and_ranked_and_counted(opened: Opened) -> None:
@@ -43,6 +60,7 @@ def test_the_list_of_names_is_whole_and_ranked_and_counted(opened: Opened) -> No
             const top = document.elementFromPoint(box.right - 4, box.top + 8); return !top.closest('.names'); }"""
         )
         assert not cut, "nothing lies over the list, and no side bar cuts it"
+        assert page.locator(".names [role=option]").first.get_attribute("data-value") == "bert-base-uncased", "what people ask for first"
         field.fill("llama 3")
         page.wait_for_selector('.names [aria-selected][data-value="llama-3-8b"]')
         assert "8,030,261,248" in page.inner_text(".names [aria-selected]")

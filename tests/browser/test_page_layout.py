@@ -38,6 +38,24 @@ def test_paste_and_drop_are_seen_at_once_and_the_answer_comes_before_the_sliders
         assert note["width"] > 330, "what a count means has the whole line"
 
 
+def test_a_tablet_has_the_wide_picture_and_the_shapes(opened: Opened) -> None:
+    with opened(BERT, width=768) as (page, _):
+        assert page.locator(".treemap.wide").is_visible()
+        assert page.locator(".treemap.narrow").is_hidden()
+        assert page.locator(".tree .shape").first.is_visible()
+        assert_fits(page)
+
+
+def test_the_bar_of_a_module_shows_its_roles(opened: Opened) -> None:
+    with opened("/model?source=qwen2.5-vl-7b") as (page, _):
+        pieces = page.locator('tr[data-place="model"] .bar rect')
+        assert [piece.get_attribute("class") for piece in pieces.all()][:3] == ["role-embedding", "role-attention", "role-mlp"]
+        width = sum(float(piece.get_attribute("width") or 0) for piece in pieces.all())
+        assert abs(width - 93.4) < 0.1, "together they are its share"
+        letters = page.eval_on_selector_all(".size .letter", "found => found.map(one => one.innerText)")
+        assert len(letters) == len(set(letters)), "the heads of the vision tower are not those of the text"
+
+
 @pytest.mark.parametrize("source", ["deepseek-v3", "whisper-large-v3", "qwen3_vl_moe"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_long_formula_wraps(opened: Opened, source: str, width: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import weighbridge
 from tests.browser.conftest import Opened
 from tests.browser.test_pages import assert_nothing_serious
@@ -65,6 +67,44 @@ def test_costs_of_a_model_and_of_several(opened: Opened) -> None:
         page.wait_for_url("**device=rtx-4090**")
         assert page.locator(".wordy").count() == 2
         assert "fits" in page.locator(".wordy").first.inner_text()
+
+
+def test_whether_a_model_fits_a_memory(opened: Opened) -> None:
+    with opened("/model?source=llama-3-8b&seq=2048") as (page, _):
+        page.wait_for_selector("#costs table")
+        page.select_option("#costs select", "24GiB")
+        page.wait_for_selector("#costs .answered")
+        assert "device=24GiB" in page.url
+        held = weighbridge.model("llama-3-8b").fits(gib=24, seq=2048)
+        assert f"{held.chosen.bytes:,}" in page.inner_text("#costs .answered")
+
+
+MISTAKEN = {
+    "/compare?with=gpt2&with=no-such&seq=64": (
+        "404",
+        {"[name=with] >> nth=0": "gpt2", "[name=with] >> nth=1": "no-such", "[name=seq]": "64"},
+    ),
+    "/design?tool=solve&source=t5-small&keys=nope&params=80M": ("400", {"[name=keys]": "nope", "[name=params] >> nth=0": "80M"}),
+}
+
+
+@pytest.mark.parametrize("address", MISTAKEN)
+def test_a_mistake_is_said_beside_what_was_asked(opened: Opened, address: str) -> None:
+    status, kept = MISTAKEN[address]
+    with opened(address, expected=(status,)) as (page, _):
+        wrong = "no-such" if "no-such" in address else "nope"
+        assert wrong in page.inner_text(".error")
+        assert {place: page.input_value(place) for place in kept} == kept
+
+
+def test_an_article_is_kept_when_its_model_is_mistyped(opened: Opened) -> None:
+    with opened("/audit", expected=("404",)) as (page, _):
+        page.fill("#text", "BERT-base has 110M parameters.")
+        page.fill("#about", "no-such")
+        page.keyboard.press("Escape")
+        page.click("form.article button")
+        page.wait_for_selector(".error")
+        assert page.input_value("#text") == "BERT-base has 110M parameters."
 
 
 def test_the_models_page(opened: Opened) -> None:

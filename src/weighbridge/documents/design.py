@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from weighbridge.core.messages import Say, mark, translator
+from weighbridge.designs.budget import Budget
 from weighbridge.designs.search import Search
 from weighbridge.documents.document import Column, Document, Plot, Row, Table, notes
+from weighbridge.documents.human import quantity
 
 TITLES = {
     "active": mark("active"),
@@ -104,8 +106,20 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
         fits = ", ".join(f"{one.tokens:,} ({one.fit}, {say(one.counts)})" for one in found.designs[0].tokens)
         said.append(say("Training tokens that published scaling laws suggest for the first design (estimates): {fits}.").format(fits=fits))
     else:
-        said.append(say("No design fits: widen the tolerance (124M±2%) or the range of layers or MLP widths, or take a smaller multiple."))
+        wider = say("No design fits: widen the tolerance ({budget}) or the range of layers or MLP widths, or take a smaller multiple.")
+        said.append(wider.format(budget=_wider(found.budget)))
     return Document(head, figure, (*_scatter(found, say), *((Table(tuple(columns), rows),) if rows else ()), *notes(said)))
+
+
+def _wider(budget: Budget) -> str:
+    """Write a budget with twice its tolerance, two percent at least, as it would be typed.
+
+    >>> from weighbridge.designs.budget import parse_budget
+    >>> _wider(parse_budget("100M")), _wider(parse_budget("3B±2%"))
+    ('100M±2%', '3B±4%')
+    """
+    percent = max(2, -(-200 * (budget.high - budget.target) // budget.target))
+    return f"{quantity(budget.target).replace(' ', '')}±{percent}%"
 
 
 def _scatter(found: Search, say: Say) -> Iterator[Plot]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from weighbridge.accounts.parameters import count, unique_of
@@ -89,6 +89,26 @@ def groups_of(listed: list[Control]) -> list[Group]:
         return tuple(control for control in listed if control.kind == kind and control.key.rpartition(".")[0] == path)
 
     return [Group(path, controls_at(path, "size"), controls_at(path, "switch")) for path in parts]
+
+
+def letter_like_formula(listed: list[Control], letters: Mapping[str, str]) -> list[Control]:
+    """Give each size the letter that it has in the formula; one that is not in it has the index of those beside it, if they share one.
+
+    >>> sizes = [Control(f"vision.{key}", "", letter, "size", 1) for key, letter in (("hidden", "H"), ("heads", "A"))]
+    >>> [control.letter for control in letter_like_formula(sizes, {"vision.hidden": "H_vision"})]
+    ['H_vision', 'A_vision']
+    """
+    indices: dict[str, set[str]] = {}
+    for key, letter in letters.items():
+        indices.setdefault(key.rpartition(".")[0], set()).add(letter.partition("_")[2])
+
+    def letter_of(control: Control) -> str:
+        shared = indices.get(control.key.rpartition(".")[0], set())
+        index = next(iter(shared)) if len(shared) == 1 else ""
+        own = f"{control.letter}_{index}" if index and control.letter and "_" not in control.letter else control.letter
+        return letters.get(control.key, own)
+
+    return [control._replace(letter=letter_of(control)) for control in listed]
 
 
 def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[Control]:

@@ -47,6 +47,7 @@ def failure_page(request: Request, status: int, detail: str, ways: Sequence[Offe
         "given": given.get("source", DEFAULT)[:200],
         "config": given.get("config", ""),
         "offers": ways,
+        "action": request.url.path if request.url.path in ("/explain", "/quiz") else "/model",
         "back": request.url.path[1:] if request.url.path in ("/quiz", "/compare", "/design", "/models") else "",
     }
     return render_page(request, "failed", Query(lang=language(request)), view, status)

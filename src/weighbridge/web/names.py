@@ -17,6 +17,29 @@ from weighbridge.presets.aliases import MODEL, lookup
 MOST = 40
 """Names that are offered at once."""
 
+FIRST = (
+    "bert-base-uncased",
+    "bert-large-uncased",
+    "bert-base-chinese",
+    "roberta-base",
+    "gpt2",
+    "t5-small",
+    "llama-3-8b",
+    "llama-3.1-70b",
+    "mistral-7b-v0.1",
+    "mixtral-8x7b",
+    "qwen2.5-7b",
+    "qwen3-0.6b",
+    "deepseek-v3",
+    "gemma-2-2b",
+    "whisper-large-v3",
+    "vit-base-patch16-224",
+    "clip-vit-base-patch32",
+    "qwen2.5-vl-7b",
+    "mamba-130m",
+)
+"""What stands at the head of the list where nothing is typed: the models that people ask for first, one of each kind."""
+
 
 class Name(NamedTuple):
     """Something that can be typed.
@@ -34,8 +57,9 @@ class Name(NamedTuple):
 
 @cache
 def all_names() -> tuple[Name, ...]:
-    """Return what can be named: presets, then model types."""
-    known = tuple(Name(found.name, found.hub or "", True) for found in presets())
+    """Return what can be named: presets, the parts of diffusion pipelines after the others, then model types."""
+    ordered = sorted(presets(), key=lambda found: str(found.config.get("model_type", "")).startswith("diffusers"))
+    known = tuple(Name(found.name, found.hub or "", True) for found in ordered)
     return (*known, *(Name(name, "", False) for name in MODULES))
 
 
@@ -50,7 +74,7 @@ def pieces(name: str) -> tuple[str, ...]:
 
 
 def find_names(text: str, most: int = MOST) -> list[Name]:
-    """Return the names that *text* may mean, the likeliest first; all of them begin the list where nothing is typed.
+    """Return the names that *text* may mean, the likeliest first; where nothing is typed, those that people ask for first.
 
     What a person means by a name (``presets.aliases``, where the command line and the audit look too) comes before what is merely spelt like it.
 
@@ -61,7 +85,8 @@ def find_names(text: str, most: int = MOST) -> list[Name]:
     """
     wanted = pieces(text)
     if not wanted:
-        return list(all_names()[:most])
+        by_value = {name.value: name for name in reversed(all_names())}
+        return list(dict.fromkeys((*(by_value[value] for value in FIRST), *all_names())))[:most]
     meant = _possible_presets(text)
     ranked = [
         (rank, not name.preset, meant.get(name.value, index), name)

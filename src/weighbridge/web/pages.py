@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode
 
-from weighbridge.accounts.fits.accelerators import ACCELERATORS
+from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import error_text, translator
 from weighbridge.documents.document import Document, Heading
 from weighbridge.web import views
-from weighbridge.web.controls import controls, groups_of
+from weighbridge.web.controls import controls, groups_of, letter_like_formula
+from weighbridge.web.middleware import status_of
 from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, positive_int, read_query
 from weighbridge.web.rendering import language, preferred_language, render_page
 from weighbridge.web.strings import STRINGS
@@ -84,7 +85,7 @@ def _formula_page(found: Model, query: Query) -> dict[str, Any]:
     why = views.formula_view(found, query)
     # Those of the formula tell the layers of encoder and decoder apart.
     letters = {key: letter for letter, key, *_ in why.get("symbols", ())}
-    listed = [one._replace(letter=letters.get(one.key, one.letter)) for one in controls(found, translator(query.lang))]
+    listed = letter_like_formula(controls(found, translator(query.lang)), letters)
     return {"groups": groups_of(listed), **why, **views.arithmetic(found, query), **views.reconciliation(found, query)}
 
 
@@ -124,20 +125,27 @@ def compare_page(request: Request, form: Form) -> Response:
     query = read_query(request.query_params)
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
     query = query._replace(compared=tuple(names))
-    models = [query._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
-    found = with_causes(compare(models, query.batch, query.seq or None))
     say = translator(query.lang)
+    view: dict[str, Any] = {
+        "names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)],
+        "tokens": query.seq or "",
+        "devices": views.device_groups(say),
+        "problem": "",
+    }
+    try:
+        models = [query._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
+        found = with_causes(compare(models, query.batch, query.seq or None))
+    except WeighbridgeError as error:
+        return render_page(request, "compare", query, {**view, "problem": error_text(error, query.lang)}, status_of(error))
     links = [query.link("/model", source=name, class_name="", overrides=()) for name in names]
     costs = STRINGS["costs_in_bytes"]
     groups = [(say(title), [m for m in distinct_measures(found) if m.group == group]) for group, title in GROUPS.items()]
-    view = {
-        "names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)],
+    view |= {
         "tokens": found.seq,
         "bars": views.bars(found, say),
         "links": links,
         "legend": views.legend_of(models, say),
         "groups": [*groups, (say(costs), views.cost_rows(models, query))],
-        "devices": list(ACCELERATORS),
         "fits": views.fit_rows(models, query),
         "untold": [error_text(why, query.lang) for why in found.untold],
         "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say)))),
@@ -170,13 +178,17 @@ def audit_page(request: Request, form: Form) -> Response:
     query = read_query({**request.query_params, **({"lang": str(form["lang"])} if form.get("lang") else {})})
     text = str(form.get("text") or "")
     about = str(form.get("source") or "").strip()[:200]
-    view: dict[str, Any] = {"text": text, "audited": None, "about": about}
+    view: dict[str, Any] = {"text": text, "audited": None, "about": about, "problem": ""}
+    try:
+        model = query._replace(source=about).model() if about else None
+    except WeighbridgeError as error:
+        return render_page(request, "audit", query, {**view, "problem": error_text(error, query.lang)}, status_of(error))
     if text.strip():
         from weighbridge.auditing import audit
         from weighbridge.documents import audit as auditing
 
         say = translator(query.lang)
-        found = audit(text, model=query._replace(source=about).model() if about else None)
+        found = audit(text, model=model)
         tallied = [
             (verdict, say(auditing.LABELS[verdict]), number)
             for verdict, number in found.summary.items()
@@ -198,14 +210,16 @@ def design_page(request: Request, form: Form) -> Response:
     given = dict(request.query_params)
     query = read_query({key: value for key, value in given.items() if not key.startswith("set.")})
     name = given.get("tool") if given.get("tool") in TOOLS else None
-    document = None
-    if name is not None:
-        if name == "sweep" and given.get("key"):
-            given[f"set.{given['key']}"] = given.get("range", "")
-        call = next(call for call in CALLS if call.name == name)
-        document = call.module.answer(read_asked(call, given)).document()
-    body = "" if document is None else html.body(document)
-    return render_page(request, "design", query, {"tool": name, "given": given, "document": document, "body": body})
+    view: dict[str, Any] = {"tool": name, "given": given, "document": None, "body": "", "problem": ""}
+    if name is None:
+        return render_page(request, "design", query, view)
+    asked = {**given, f"set.{given['key']}": given.get("range", "")} if name == "sweep" and given.get("key") else given
+    call = next(call for call in CALLS if call.name == name)
+    try:
+        document = call.module.answer(read_asked(call, asked)).document()
+    except WeighbridgeError as error:
+        return render_page(request, "design", query, {**view, "problem": error_text(error, query.lang)}, status_of(error))
+    return render_page(request, "design", query, {**view, "document": document, "body": html.body(document)})
 
 
 TOOLS = ("solve", "design", "sweep")

@@ -8,7 +8,7 @@ from typing import Any
 
 from weighbridge.accounts.accepted_inputs import length_names as lengths
 from weighbridge.accounts.compare import Comparison, Measure
-from weighbridge.accounts.fits.accelerators import ACCELERATORS, accelerator
+from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, ledger
@@ -22,7 +22,7 @@ from weighbridge.core.messages import Say, Text, error_text, mark, translator
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, walk
-from weighbridge.documents.document import Row, Share, shares
+from weighbridge.documents.document import Document, Row, Share, shares
 from weighbridge.documents.fits import document as fits_document
 from weighbridge.documents.given import describe_inputs
 from weighbridge.documents.human import size as human_bytes
@@ -36,6 +36,7 @@ from weighbridge.explain.formulas import Formula, ModuleFormula
 from weighbridge.presets import Preset, presets
 from weighbridge.web.names import count_of
 from weighbridge.web.query import Query
+from weighbridge.web.strings import STRINGS
 
 MOST_ROWS = 120
 """Beyond so many rows, the table leaves the deepest levels to a zoom into the module."""
@@ -56,9 +57,10 @@ def module_view(found: Model, query: Query) -> dict[str, Any]:
     link = query.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
     rows = tree_table(entry, all_tensors, say=say, spot=Spot(path=path, around=around)).rows
     kept = _top_levels(rows)
+    within_row = {place: (inner, outer) for place, inner, outer in _with_surroundings(entry, path, around)}
     copies = within * as_int(entry.times)
     return {
-        "rows": kept,
+        "rows": [(row, _bar(row, *within_row.get(row.places[0], (entry, around)))) for row in kept],
         "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
         "amount": f"{copies:,} × {entry.each:,} = {copies * as_int(entry.each):,}" if copies != 1 else f"{entry.amount:,}",
@@ -87,6 +89,27 @@ def _roles(entry: Entry, around: tuple[Part, ...]) -> list[tuple[str, int, Share
     """Return what the module in view holds of each role, with its share."""
     held = amounts(entry, around)
     return list(zip(held, held.values(), shares(list(held.values()), sum(held.values())), strict=True))
+
+
+def _with_surroundings(entry: Entry, place: str, around: tuple[Part, ...]) -> Iterator[tuple[str, Entry, tuple[Part, ...]]]:
+    """Yield every module under *entry* with its place and the parts around it."""
+    yield place, entry, around
+    for name, child in unique_names(entry):
+        yield from _with_surroundings(child, join_path(place, name), (*around, entry.part))
+
+
+def _bar(row: Row, entry: Entry, around: tuple[Part, ...]) -> list[tuple[str, float, float]]:
+    """Return the bar of a row that has a share: pieces of one role, each with its start and width as percentages of the whole."""
+    share = row.cells[4]
+    if not isinstance(share, Share):
+        return []
+    held = amounts(entry, around) if row.role == "mixed" else {row.role: 1}
+    at, pieces = 0.0, []
+    for role, amount in held.items():
+        width = share.per_mille / 10 * amount / sum(held.values())
+        pieces.append((role, at, width))
+        at += width
+    return pieces
 
 
 def _top_levels(rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -179,7 +202,7 @@ def arithmetic(found: Model, query: Query) -> dict[str, Any]:
     try:
         return {"takes": takes, "flops": flops_of(found, query.inputs(found)), "untold": ""}
     except UsageError as error:
-        return {"takes": takes, "flops": None, "untold": error_text(error, query.lang)}
+        return {"takes": takes if found.description else {}, "flops": None, "untold": error_text(error, query.lang)}
 
 
 def reconciliation(found: Model, query: Query) -> dict[str, Any]:
@@ -200,14 +223,30 @@ def costs(found: Model, query: Query) -> dict[str, Any]:
     answer, why = "", ""
     if query.device:
         try:
-            device = accelerator(query.device)
-            answer = html.body(
-                fits_document(found, found.fits(query.device, batch=query.batch, seq=query.tokens(found)), device, query.lang)
-            )
+            answer = html.body(_fit(found, query))
         except WeighbridgeError as error:
             why = error_text(error, query.lang)
     given = describe_inputs(found, Inputs(batch=query.batch, seq=query.tokens(found)), say) if found.description is not None else ""
-    return {"costs": lines, "given": given, "devices": list(ACCELERATORS), "fit": answer, "fit_refused": why}
+    return {"costs": lines, "given": given, "devices": device_groups(say), "fit": answer, "fit_refused": why}
+
+
+MEMORIES = (8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 141, 192)
+"""GiB that may be chosen where somebody knows the memory and no device."""
+
+
+def device_groups(say: Say) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return what a model may be asked to fit: memory alone, then devices with theirs; each as it is asked for and as it is shown."""
+    sizes = [(f"{gib}GiB", f"{gib} GiB") for gib in MEMORIES]
+    devices = [(name, f"{name} · {device.memory // GIB} GiB") for name, device in ACCELERATORS.items()]
+    return [(say(STRINGS["memory"]), sizes), (say(STRINGS["devices"]), devices)]
+
+
+def _fit(found: Model, query: Query) -> Document:
+    """Tell whether a model fits the device or the memory that was chosen."""
+    memory = re.fullmatch(r"(\d{1,4}) ?GiB", query.device, re.IGNORECASE)
+    asked: dict[str, Any] = {"gib": int(memory[1])} if memory else {"device": query.device}
+    fit = found.fits(**asked, batch=query.batch, seq=query.tokens(found))
+    return fits_document(found, fit, None if memory else accelerator(query.device), query.lang)
 
 
 COSTS = {
@@ -256,10 +295,7 @@ def fit_rows(models: Sequence[Model], query: Query) -> list[str]:
     answers = []
     for model in models:
         try:
-            device = accelerator(query.device)
-            answers.append(
-                fits_document(model, model.fits(query.device, batch=query.batch, seq=query.tokens(model)), device, query.lang).figure
-            )
+            answers.append(_fit(model, query).figure)
         except WeighbridgeError as error:
             answers.append(error_text(error, query.lang))
     return answers

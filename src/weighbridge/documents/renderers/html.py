@@ -92,6 +92,8 @@ def math_pieces(formula: Expression, lead: str = "") -> list[str]:
 
     >>> len(math_pieces(Symbol("V") * Symbol("H") + Symbol("H")))
     2
+    >>> math_pieces(Symbol("V") - 3 * Symbol("H"))[1].startswith('<math><mo form="infix">−</mo><mrow><mn>3</mn>')
+    True
     >>> sum(piece.count("<mi>V</mi>") for piece in math_pieces(Product((Symbol("VOCABULARY") + Symbol("V") + Symbol("HH"),))))
     1
     >>> from weighbridge.core.notation import Number
@@ -101,7 +103,7 @@ def math_pieces(formula: Expression, lead: str = "") -> list[str]:
     """
     pieces: list[str] = []
     for index, addend in enumerate(formula.terms if isinstance(formula, Sum) else (formula,)):
-        text = write(addend, MATHML)
+        text = write(Sum((addend,)), MATHML)  # in a sum a negative number is a sign, not brackets
         sign = lead if not index else MINUS if text.startswith(_NEGATIVE) else PLUS
         text = text.removeprefix(_NEGATIVE) if index else text
         inner = addend.factors[-1] if isinstance(addend, Product) else None

@@ -184,14 +184,16 @@ document.addEventListener("change", async (event) => {
     const language = new URLSearchParams(location.search).get("lang");
     if (language) pairs.set("lang", language);
     const answer = await part("where", `/model?${pairs}`);
-    if (!answer || answer.status === 429) refuse(answer ? document.body.dataset.busy : document.body.dataset.gone);
-    else if (!answer.ok) refuse(reason(answer));
+    if (!answer || !answer.ok) refuse(unanswered(answer) || reason(answer));
     else location.href = `/model?${pairs}`;
   }
 });
 
 document.addEventListener("submit", async (event) => {
-  if (event.target.matches("form[data-live], form[data-pass]")) {
+  if (held && event.target.matches("form[data-pass]")) {
+    event.preventDefault();
+    await askOf(held, Object.fromEntries(new FormData(event.target)));
+  } else if (event.target.matches("form[data-live], form[data-pass]")) {
     event.preventDefault();
     changed(event.target, 0);
   } else if (event.target.matches("form[data-paste]")) {
@@ -203,7 +205,7 @@ document.addEventListener("submit", async (event) => {
     if (answer && answer.ok) location.href = `/model?${pairs}`;
     else {
       line.hidden = false;
-      line.textContent = answer ? reason(answer) : document.body.dataset.gone;
+      line.textContent = unanswered(answer) || reason(answer);
     }
   }
 });
@@ -235,6 +237,7 @@ document.addEventListener("click", (event) => {
     return;
   }
   touched = null;
+  light(null, 0, 0);
   pushed = -Infinity;
   show(address);
 });
@@ -281,27 +284,34 @@ function unfold(rows, depths) {
   });
 }
 
-async function weighed(file, url) {
-  // The server says which bytes of the header it still wants; no weights are sent.
+let held = null; // the file in view: its header goes along with every question about it
+
+async function weighed(file, more) {
+  // The server says which bytes of the header it still wants; no weights are sent. Null where it does not answer.
   let pieces = [{ at: 0, end: Math.min(4096, file.size) }];
+  let answer = null;
   for (let round = 0; round < 60; round++) {
     const query = new URLSearchParams(location.search);
-    const asked = new URLSearchParams({ size: String(file.size), name: file.name });
+    const asked = new URLSearchParams({ ...more, size: String(file.size), name: file.name });
     if (query.has("lang")) asked.set("lang", query.get("lang"));
     asked.set("slices", pieces.map((piece) => `${piece.at}:${piece.end - piece.at}`).join(","));
     const body = new Blob(pieces.map((piece) => file.slice(piece.at, piece.end)));
-    const answer = await fetch(`${url}?${asked}`, { method: "POST", body });
+    try {
+      answer = await fetch(`/dropped?${asked}`, { method: "POST", body });
+    } catch {
+      return null;
+    }
     if (answer.status !== 409) return answer;
     const { offset, length } = (await answer.json()).wanted;
     // A header without a stated length is asked for in small steps; each round fetches as much again, up to a quarter of a megabyte.
-    const more = length <= 512 ? Math.max(length, Math.min(round * round * 4096, 262144)) : length;
-    const end = Math.min(offset + more, file.size);
+    const step = length <= 512 ? Math.max(length, Math.min(round * round * 4096, 262144)) : length;
+    const end = Math.min(offset + step, file.size);
     pieces = pieces.filter((piece) => piece.at < offset || piece.end > end);
     const joined = pieces.find((piece) => piece.end === offset);
     if (joined) joined.end = end;
     else pieces.push({ at: offset, end });
   }
-  return null;
+  return answer;
 }
 
 async function weighFile(file) {
@@ -312,27 +322,40 @@ async function weighFile(file) {
     location.href = `/model?${pairs}`;
     return;
   }
-  const answer = await weighed(file, "/dropped");
-  const page = answer && new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!await askOf(file)) return;
+  // A file is no preset: the field above is emptied, and the address names the file, which is not kept anywhere.
+  held = file;
+  const field = document.querySelector("#source");
+  if (field) field.value = "";
+  const pairs = new URLSearchParams({ dropped: file.name });
+  const language = new URLSearchParams(location.search).get("lang");
+  if (language) pairs.set("lang", language);
+  here = `/model?${pairs}`;
+  history.pushState(null, "", here);
+}
+
+async function askOf(file, more = {}) {
+  const answer = await weighed(file, more);
+  const text = answer && answer.status !== 429 && !answer.bodyUsed ? await answer.text() : "";
+  const page = new DOMParser().parseFromString(text, "text/html");
   const line = document.createElement("p");
-  if (answer && answer.ok) {
+  const fine = Boolean(answer && answer.ok);
+  if (fine) {
     refuse("");
     put(page);
-    line.textContent = file.name;
-    // A file is no preset: the field above is emptied, and the address names the file, which is not kept anywhere.
-    const field = document.querySelector("#source");
-    if (field) field.value = "";
-    const pairs = new URLSearchParams({ dropped: file.name });
-    const language = new URLSearchParams(location.search).get("lang");
-    if (language) pairs.set("lang", language);
-    here = `/model?${pairs}`;
-    history.pushState(null, "", here);
     document.getElementById("costs").hidden = true;
+    line.textContent = file.name;
   } else {
     line.className = "error";
-    line.textContent = `${file.name}: ${page?.querySelector(".error")?.textContent ?? "?"}`;
+    line.textContent = `${file.name}: ${unanswered(answer) || reason({ page, status: answer.status })}`;
   }
   document.querySelector("#dropped").replaceChildren(line);
+  return fine;
+}
+
+function unanswered(answer) {
+  // Why there is no answer at all: the server is gone, or has had too many questions; nothing otherwise.
+  return !answer ? document.body.dataset.silent : answer.status === 429 ? document.body.dataset.often : "";
 }
 
 function prepare() {
