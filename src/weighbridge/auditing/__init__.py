@@ -86,17 +86,18 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     scene = understand(lines, model)
     held = ReferenceTable(scene.models)
     checked = arithmetic.check(scene)
-    offered = list(offers.offers(scene))
+    offered = list(offers.offers(scene)) if scene.has_models else []  # what a text offers is held against a model, or not at all
     bound = table_subjects.bind(scene)
     claims = judge(scene, held, checked, offered, bound, firm=_is_firm(scene))
     total, left = corrected_total(scene, checked, held, offered)
     claims += claims_elsewhere(row_relations.check(scene, claims), claims)
     tabled = frozenset(line for one in bound for line in one.table.lines)
-    claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)
-    claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
+    if scene.has_models:
+        claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)
+        claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims += restated.check(scene, claims, held)
-    claims += list(stated_parts.check(scene, held, claims))
+    claims += list(stated_parts.check(scene, held, claims)) if scene.has_models else []
     claims += claims_beside(open_sums.check(scene, claims), claims)
     claims += tally.unsettled_claims(scene, claims, bound)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import ModuleType
 
 from weighbridge.auditing.checks import (
     adapters,
@@ -98,7 +99,7 @@ def judge(
     claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
     numbers = {scene.lines[index].number for index in tabled}
     claims += lettered + list(tensors.check(scene))
-    claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers]
+    claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers] if scene.has_models else []
     explained = list(nearby.check(scene))
     follows = _places(claim for claim in explained if _has_unit(claim))
     components_held = components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
@@ -127,9 +128,14 @@ def _later_claims(
 ) -> list[Claim]:
     """Return the claims of the checks that leave what is judged already, each in its turn."""
     (sectioned, explained), claims, taken = found, list(before), _places(before)
+
+    def of_models(kind: ModuleType, *facts: object) -> Iterable[Claim]:
+        """Return what a check finds that holds claims against models; a text that names none, and has no sizes of one, is spared it."""
+        return kind.check(scene, *facts) if scene.has_models else ()
+
     for later in (
-        towers.check(scene),
-        tower_sizes.check(scene),
+        of_models(towers),
+        of_models(tower_sizes),
         changes.check(scene, held),
         adapters.check(scene),
         ratios.check(scene),
@@ -141,14 +147,14 @@ def _later_claims(
         summaries.check(scene),
         layer_summaries.check(scene, held),
         *(kind.check(scene) for kind in (dtypes, dtype_tables)),
-        paired_lists.check(scene, tabled),
-        listed_sizes.check(scene, tabled),
-        listed_totals.check(scene, tabled),
-        totals.check(scene, tabled),
-        owned_counts.check(scene, tabled),
-        card_lines.check(scene, tabled),
-        chinese_owners.check(scene, tabled),
-        closed_families.check(scene, tabled),
+        of_models(paired_lists, tabled),
+        of_models(listed_sizes, tabled),
+        of_models(listed_totals, tabled),
+        of_models(totals, tabled),
+        of_models(owned_counts, tabled),
+        of_models(card_lines, tabled),
+        of_models(chinese_owners, tabled),
+        of_models(closed_families, tabled),
         list_sums.check(scene),
         *(kind.check(scene) for kind in _OF_BYTES),
         memory.check(scene),
@@ -161,15 +167,15 @@ def _later_claims(
         inline_steps.check(scene),
         explained,
         bytes_said.check(scene),
-        plain_fields.check(scene, tabled),
-        fields.check(scene, tabled),
+        of_models(plain_fields, tabled),
+        of_models(fields, tabled),
         paired_products.check(scene),
-        agreed_settings.check(scene, tabled),
-        changed_sizes.check(scene, tabled),
+        of_models(agreed_settings, tabled),
+        of_models(changed_sizes, tabled),
         shaped_maps.check(scene),
         pictures.check(scene),
-        passages.check(scene, tabled, claims),
-        passage_counts.check(scene, tabled, claims),
+        of_models(passages, tabled, claims),
+        of_models(passage_counts, tabled, claims),
         *(kind.check(scene) for kind in (identities, generic_formulas)),
         mistyped.check(scene, held, claims, checked.slips),
     ):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge.auditing  # noqa: F401  (its modules hold the functions)
-from weighbridge.auditing.text import tokens
+from weighbridge.auditing.text import component_words, settings, tokens
 from weighbridge.auditing.text.memory import BY_SHAPE, shape_of
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -37,3 +37,10 @@ def test_lines_of_one_shape_are_read_alike(read: Callable[..., object]) -> None:
             continue
         stretch = (0, len(line)) if read.__name__ == "read_items" else ()
         assert _without_digits(read(line, *stretch)) == _without_digits(read(shape, *stretch)), line
+
+
+def test_what_may_have_a_digit_in_its_name_is_read_as_written() -> None:
+    assert [m.subject for m in component_words.find_components("fc1, then fc2, then fc3")] == ["up", "down"]
+    for line in LINES:
+        assert component_words.find_components(line) == component_words._components.__wrapped__(line.lower()), line
+        assert settings.read_settings(line) == tuple(settings._settings(line)), line

@@ -25,7 +25,7 @@ def is_otherwise(scene: Scene, table: Table, head: str, above: int = _ABOVE) -> 
 
 def _lead(scene: Scene, table: Table, above: int = _ABOVE) -> str:
     """Return the lines right above a table."""
-    first = min(table.lines)
+    first = table.first
     return " ".join(scene.lines[index].text for index in range(max(0, first - above), first))
 
 

@@ -99,6 +99,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         [index for index, line in enumerate(lines) if _DIGIT.search(line.text)],
         [line.text for line in lines],
         sort_figures(numbered, figures),
+        main is not None or any(m.names for found in named.values() for m in found),
     )
 
 

@@ -35,7 +35,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     for table in scene.tables:
         yield from _grid(scene, table)
         subject = model_above(scene, table)
-        count = own_count(subject.models[0]) if subject is not None and not is_of_their_own(scene, min(table.lines)) else None
+        count = own_count(subject.models[0]) if subject is not None and not is_of_their_own(scene, table.first) else None
         for place, head in enumerate(column_heads(table)) if count else ():
             if place and _WEIGHTS.fullmatch(head):
                 yield from _column(scene, table, place, Fraction(count or 0))

@@ -72,7 +72,7 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
 
 def _words_about(scene: Scene, one: ModelTable) -> str:
     heads = " ".join(cell.text for row in one.table.head for cell in row.cells)
-    first = min(one.table.lines)
+    first = one.table.first
     return f"{heads} {' '.join(line.text for line in scene.lines[max(0, first - _ABOVE) : first])}"
 
 

@@ -90,13 +90,17 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
         sure = _sure_models(scene, judged)
         yield from _remarks(scene, one, sure)
         doubtful = doubtful_columns(scene, judged)
+        totals: dict[int, list[Judged]] = {}
+        for other in judged:
+            if other[2] == "total":
+                totals.setdefault(id(other[0]), []).append(other)
         for row, cell, kind, subject, head in judged:
             tower = towers.tower_of_head(head) if kind in ("part", *SIZE_COLUMNS) else None
             held = list(_of_tower(scene, cell, kind, subject, head, tower, sure=id(subject) in sure)) if tower is not None else []
             if held:
                 yield from held
             elif kind == "part":
-                yield from part_claims(scene, cell, subject, head, [other for other in judged if other[0] is row and other[2] == "total"])
+                yield from part_claims(scene, cell, subject, head, totals.get(id(row), ()))
             elif kind == "vocab" and _IN_THOUSANDS.search(head):
                 continue
             elif kind in SIZE_COLUMNS:

@@ -101,10 +101,14 @@ def _of_chain(scene: Scene, statement: Sequence[Token], chain: Chain, about: Seq
 def _lone_numbers(
     scene: Scene, statement: Sequence[Token], taken: set[int], sized: set[tuple[int, int]], about: Sequence[str | None]
 ) -> Iterator[Offer]:
-    if any(token.kind == "shape" for token in statement):
+    kinds = [token[0] for token in statement]
+    if "shape" in kinds:
         return
-    for index, token in enumerate(statement):
-        if token.kind not in ("num", "(") or index in taken or scene.is_in_name(token):
+    for index, kind in enumerate(kinds):
+        if kind not in ("num", "(") or index in taken:
+            continue
+        token = statement[index]
+        if scene.is_in_name(token):
             continue  # ``8x7B`` in a name is no product
         parsed = parse(statement, index, len(statement))
         if parsed is not None and not isinstance(parsed.term, Token):
@@ -160,9 +164,10 @@ def _is_count(token: Token) -> bool:
 def _words_before(scene: Scene, statement: Sequence[Token], index: int) -> str:
     """Return the words in front of a place: back to the end of a sentence or cell, within the line."""
     token = statement[min(index, len(statement) - 1)]
-    start = index
-    while start > 0 and statement[start - 1].line == token.line and statement[start - 1].text not in _BREAKS:
-        if token.start - statement[start - 1].start > _LABEL:
+    start, line, farthest = index, token.line, token.start - _LABEL
+    while start > 0:
+        _, text, at, begin, *_ = statement[start - 1]
+        if at != line or text in _BREAKS or begin < farthest:
             break
         start -= 1
     if start >= index and start > 0 and statement[start - 1].text == "|" and start - 1 > 0:
@@ -204,7 +209,7 @@ def is_plain_label(label: str) -> bool:
 
 def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, section: str | None) -> tuple[str | None, bool]:
     """Return the component that a number is said to count, and whether that is said plainly."""
-    clause = re.split(r"[,，](?!\d{3})", before)[-1]
+    clause = _COMMA.split(before)[-1]
     for label in (clause, before):
         if not find_components(label):
             continue
@@ -227,6 +232,9 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
         named = scene.mentions.get(statement[end - 1].line)
         return ("total", _is_of_model(before)) if named and named[0].column < statement[end - 1].start else (section, False)
     return section, False
+
+
+_COMMA = re.compile(r"[,，](?!\d{3})")
 
 
 @once_for_each_text
@@ -256,5 +264,8 @@ def _in_parentheses(scene: Scene, statement: Sequence[Token], end: int) -> str:
     rest = scene.lines[line].text[statement[end - 1].end :].strip(" $")
     if not rest and line + 1 < len(scene.lines):
         rest = scene.lines[line + 1].text.strip()
-    match = re.match(r"\(([^()]{1,60})\)", rest)
-    return match.group(1) if match else ""
+    match = _PARENTHESES.match(rest) if rest[:1] == "(" else None
+    return match[1] if match else ""
+
+
+_PARENTHESES = re.compile(r"\(([^()]{1,60})\)")

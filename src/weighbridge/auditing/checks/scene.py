@@ -81,6 +81,7 @@ class Scene(NamedTuple):
         counted_lines: The lines that have a digit, in order.
         texts: The lines as they are read.
         sorted_figures: The numbers by what they may be, for checks that judge one kind of them.
+        has_models: Whether there is any model that a claim could be held against.
     """
 
     lines: Sequence[Line]
@@ -108,6 +109,7 @@ class Scene(NamedTuple):
     counted_lines: Sequence[int] = ()
     texts: Sequence[str] = ()
     sorted_figures: Figures = Figures((), (), (), (), ())
+    has_models: bool = True
 
     @property
     def given(self) -> bool:

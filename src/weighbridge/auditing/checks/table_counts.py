@@ -64,7 +64,7 @@ def _firm_rows(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
         odd[id(subject)] += fits is False
     counted = {"total", "active"}  # CLIP's image tower has the sizes of a ViT, and another count
     firm = {key for key, kinds in right.items() if len(kinds) >= AGREED_FIELDS and odd[key] <= 1 and kinds & counted}
-    sure = {key: next(one[3] for one in cells if id(one[3]) == key)._replace(firm=True) for key in firm}
+    sure = {id(one[3]): one[3]._replace(firm=True) for one in cells if id(one[3]) in firm}
     return [(row, cell, kind, sure.get(id(subject), subject), head) for row, cell, kind, subject, head in cells]
 
 

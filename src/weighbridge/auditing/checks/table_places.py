@@ -34,7 +34,7 @@ _ABOVE = 3
 
 def model_above(scene: Scene, table: Table) -> Subject | None:
     """Return the one model that the label or the heading right above a table names, where the table itself names none."""
-    first = min(table.lines)
+    first = table.first
     if any(scene.mentions.get(index) for index in table.lines):
         return None
     above = next((i for i in range(first - 1, max(-1, first - 1 - _ABOVE), -1) if scene.lines[i].text.strip()), None)

@@ -134,7 +134,7 @@ def _is_settled(subject: Subject, cells: Sequence[tuple[Row, Cell, str, Subject,
 
 def families_of(scene: Scene, table: Table) -> list[str]:
     """Return the families that a table may be about: named in its head, else last above it, else the only one of the text."""
-    first = min(table.lines)
+    first = table.first
     inside = [(m, line) for line in sorted({cell.line for row in table.head for cell in row.cells}) for m in scene.mentions.get(line, ())]
     above = [(m, line) for line in range(first - 1, max(-1, first - 1 - FAMILY_ABOVE), -1) for m in scene.mentions.get(line, ())]
     for group in (inside, above):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.auditing import patterns
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.core._namedtuple import NamedTuple
 
 _PHRASES = {
@@ -78,6 +78,15 @@ def find_components(text: str) -> tuple[ComponentMention, ...]:
     ['position']
     """
     lower = text.lower()
+    return _components(lower if any(map(lower.__contains__, _WITH_DIGITS)) else shape_of(lower))
+
+
+_WITH_DIGITS = ("fc1", "fc2", "w1", "w2")
+"""The names of components that have a digit in them: a text with none of these names the same ones as all others of its shape."""
+
+
+@once_for_each_text
+def _components(lower: str) -> tuple[ComponentMention, ...]:
     found = []
     for name, pattern, pieces in _SOUGHT:
         for piece in pieces:
@@ -104,6 +113,8 @@ def subject(text: str) -> tuple[str | None, bool]:
     (('embeddings', True), (None, False), ('attention', False))
     """
     found = find_components(text)
+    if not found:
+        return None, False
     names = {m.subject for m in found}
     for outer, inner in _INSIDE.items():
         if outer in names and names & inner:

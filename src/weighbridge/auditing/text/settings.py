@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.chinese_labels import kind_of_chinese_label
 from weighbridge.auditing.text.field_words import LABELS
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape, once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
 
 
@@ -130,6 +130,12 @@ def read_settings(text: str) -> tuple[Setting, ...]:
     >>> [(s.kind, '"n_heads": 12, "emb_dim": 768'[s.start : s.end]) for s in read_settings('"n_heads": 12, "emb_dim": 768')]
     [('heads', '12'), ('hidden', '768')]
     """
+    found = _places_of_settings(text)
+    return tuple(_settings(text)) if any("0" in one.key for one in found) else found  # a key is told as it is written
+
+
+@once_for_each_shape
+def _places_of_settings(text: str) -> tuple[Setting, ...]:
     return tuple(_settings(text))
 
 

@@ -28,11 +28,12 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table: its head (empty if it has none), its other rows, and the indices of all its lines."""
+    """A table: its head (empty if it has none), its other rows, the indices of all its lines, and the first of them."""
 
     head: tuple[Row, ...]
     rows: tuple[Row, ...]
     lines: frozenset[int]
+    first: int = 0
 
     def row_of(self, line: int) -> Row | None:
         """Return the row that a line is part of, other than the head."""
@@ -42,7 +43,8 @@ class Table(NamedTuple):
 
 
 def _table(head: tuple[Row, ...], rows: tuple[Row, ...]) -> Table:
-    return Table(head, rows, frozenset([cell.line for row in (*head, *rows) for cell in row.cells]))
+    lines = frozenset([cell.line for row in (*head, *rows) for cell in row.cells])
+    return Table(head, rows, lines, min(lines, default=0))
 
 
 _RULE = pattern(r"^[\s|+:=\-–—─]*$")
