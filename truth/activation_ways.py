@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from truth import activations, check
-from truth.costs import RECORDS, TOUCHES, Case, add_labels, our_activations, small, vary
+from truth.costs import RECORDS, TOUCHES, Case, add_labels, attend_by, our_activations, small, vary
 from truth.draw import draw
 from truth.forward import Pass, inputs
 from truth.live import RefusedError
@@ -64,7 +64,7 @@ def theirs(model_type: str, class_name: str, raw: dict[str, Any], lengths: Pass,
     """
     model = small(model_type, class_name, raw, how["dtype"])
     try:
-        model.set_attn_implementation(how["attention"])
+        attend_by(model, how["attention"])
         model.train()
         if how["checkpointing"] == "full":
             model.gradient_checkpointing_enable({"use_reentrant": False})

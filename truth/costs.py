@@ -85,13 +85,20 @@ def draw_cases(
             break
 
 
+def attend_by(model: Any, attention: str) -> None:
+    """Choose how a live class attends; one that chooses for itself (Falcon) reads it in its config."""
+    model.set_attn_implementation(attention)
+    if model.config._attn_implementation != attention:
+        model.config._attn_implementation = attention
+
+
 def kept_for_backward(model: Any, lengths: Pass, *, loss: bool = False) -> int:
     """Measure what autograd keeps with eager attention and no dropout; with its *loss*, of a class that has one.
 
     Raises:
         RefusedError: The forward does not run, or its labels are not known here.
     """
-    model.set_attn_implementation("eager")
+    attend_by(model, "eager")
     if model.config.model_type == "whisper" and not type(model).__name__.endswith(("ForCausalLM", "Decoder", "DecoderWrapper")):
         lengths = lengths._replace(seq=2 * model.config.max_source_positions)
     made = add_labels(model, inputs(model, lengths)) if loss else None
@@ -109,7 +116,9 @@ def add_labels(model: Any, made: dict[str, Any]) -> dict[str, Any]:
     one, words = torch.zeros(main.shape[0], dtype=torch.long), made.get("decoder_input_ids", main)
     if name.endswith("ForQuestionAnswering"):
         return {**made, "start_positions": one, "end_positions": one.clone()}
-    if name.endswith(("ForSequenceClassification", "ForImageClassification", "ForNextSentencePrediction", "ForMultipleChoice")):
+    if name.endswith(
+        ("ForSequenceClassification", "ForImageClassification", "ForAudioClassification", "ForNextSentencePrediction", "ForMultipleChoice")
+    ):
         return {**made, "labels": one}
     if name.endswith(("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForTokenClassification", "ForConditionalGeneration")):
         return {**made, "labels": torch.zeros_like(words, dtype=torch.long)}

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from truth import check, live, storages
-from truth.costs import TOUCHES, Case, add_labels, small, write
+from truth.costs import TOUCHES, Case, add_labels, attend_by, small, write
 from truth.draw import draw
 from truth.forward import Pass, inputs
 from truth.live import RefusedError
@@ -33,7 +33,7 @@ def measure_step(
     tracker_of = import_module("torch.distributed._tools.mem_tracker").MemTracker
     with import_module("torch._subclasses.fake_tensor").FakeTensorMode():
         model = live.build(model_type, class_name, raw, "cpu")
-        model.set_attn_implementation(attention)
+        attend_by(model, attention)
         model.train()
         made = add_labels(model, inputs(model, lengths))
         stepper = getattr(torch.optim, OPTIMIZERS[optimizer])(model.parameters(), lr=0.001)
@@ -71,7 +71,7 @@ def measure_live_storages(
     """
     torch = import_module("torch")
     model = small(model_type, class_name, raw, dtype)
-    model.set_attn_implementation(attention)
+    attend_by(model, attention)
     model.train()
     try:
         if checkpointing == "full":

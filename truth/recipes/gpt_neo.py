@@ -14,5 +14,9 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
         raw["attention_types"] = [pairs]
         raw["window_size"] = rng.randint(2, 9)
     else:
+        if raw["model_type"] == "codegen":  # queries, keys and values of four devices
+            width = raw.get("n_embd", 4096) // raw.get("n_head", 16)
+            raw["n_head"] = 4 * -(-raw.get("n_head", 16) // 4)
+            raw["n_embd"] = raw["n_head"] * width
         raw["rotary_dim"] = 2 if raw.get("n_embd", 4096) // raw.get("n_head", 16) < 64 else rng.choice((2, 32, 64))
     return raw

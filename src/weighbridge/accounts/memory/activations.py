@@ -87,7 +87,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     tape.trained, tape.adapted = setup.trained, setup.adapted
     attention = "eager" if style.eager_only else setup.attention
     # what is computed again fills no cache
-    cached = setup.cached and config.get("use_cache", True) is not False and setup.checkpointing != "full"
+    cached = setup.cached and config.get("use_cache", style.cached) is not False and setup.checkpointing != "full"
     ways = Ways(setup.size, attention, setup.checkpointing, cached)
     run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup), setup.compared)
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind in BODIES]
@@ -116,7 +116,7 @@ def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> fro
     if class_name.endswith("ForMultipleChoice") and "choices" in rates:  # RoBERTa asks for no rate of classifiers here
         rates["classifier"] = rates["choices"]
     if (
-        style.forward in ("decoder", "gpt2") and "classifier" not in rates
+        style.forward in ("decoder", "gpt") and "classifier" not in rates
     ):  # decoders that classify tokens have a rate of their own, whatever else they drop
         given = (config.get(key) for key in ("classifier_dropout", "hidden_dropout"))
         rates["classifier"] = next((rate for rate in given if rate is not None), 0.1)

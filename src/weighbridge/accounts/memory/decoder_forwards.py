@@ -5,8 +5,16 @@ Source: the ``forward`` methods of transformers 5.23.0.
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.experts import flatten_tokens, fused_experts, grouped_router, router, top_router
-from weighbridge.accounts.memory.forward_pass import ForwardPass, causal_mask, embedding, layers, put_in_cache, repeated_children, size_of
+from weighbridge.accounts.memory.experts import (
+    bounded_router,
+    flatten_tokens,
+    fused_experts,
+    grouped_router,
+    limited_router,
+    router,
+    top_router,
+)
+from weighbridge.accounts.memory.forward_pass import ForwardPass, embedding, layers, put_in_cache, repeated_children, size_of
 from weighbridge.accounts.memory.modules import (
     attend_of,
     child,
@@ -19,7 +27,7 @@ from weighbridge.accounts.memory.modules import (
     run_module,
     scores,
 )
-from weighbridge.accounts.memory.values import FLOAT, INDEX, Value
+from weighbridge.accounts.memory.values import FLOAT, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import as_int, layer_range
 from weighbridge.core.tree import Attend, Part, Tensor, positions
@@ -31,38 +39,6 @@ if TYPE_CHECKING:
     from weighbridge.core.sizes import Size
 
 
-def gpt2(run: ForwardPass, body: Part) -> Value:
-    """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
-    tape, seq = run.tape, run.lengths["seq"]
-    value = embedding(run, required_child(body, "wte"), seq)
-    if tape.learns(required_child(body, "wpe")):
-        tape.save(Value((1, seq), INDEX), "embedding")
-        value.grad = True
-    masks = () if run.style.named_mask else causal_mask(run, seq)
-    blocks = repeated_children(body, "h")
-    value = layers(run, blocks, tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value), handed=(masks, ()))
-    return norm(tape, required_child(body, "ln_f"), value)
-
-
-def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
-    """Run one layer of GPT-2."""
-    tape, attention, mlp = run.tape, required_child(part, "attn"), required_child(part, "mlp")
-    op = attend_of(attention)
-    fused = linear(tape, required_child(attention, "c_attn"), norm(tape, required_child(part, "ln_1"), value))
-    width = op.kv_heads * op.head_dim
-    query, key, values = tape.split(fused, op.heads * op.head_dim, width, width)
-    query = tape.heads(query, op.heads, op.head_dim)
-    key, values = (put_in_cache(run, tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
-    if run.ways.attention == "eager" and run.config.get("reorder_and_upcast_attn"):
-        query, key = tape.cast(query, FLOAT), tape.cast(key, FLOAT)
-    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, causal=("text",))
-    value = tape.add(value, tape.drop(linear(tape, required_child(attention, "c_proj"), mixed)))
-    inner = plain_mlp(
-        tape, required_child(mlp, "c_fc"), required_child(mlp, "c_proj"), norm(tape, required_child(part, "ln_2"), value), run.activation
-    )
-    return tape.add(value, tape.drop(inner))
-
-
 def decoder(run: ForwardPass, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
@@ -72,7 +48,7 @@ def decoder(run: ForwardPass, body: Part) -> Value:
         parts = [half for part in parts for half in _by_window(part)]
     unturned = unturned_layers(run)
     parts = [half for part in parts for half in _by_place(part, unturned)]
-    turns: dict[object, tuple[Value, Value]] = {}
+    turns: dict[object, tuple[Value, ...]] = {}
     for part in parts:
         attention = required_child(part, *ATTENTION)
         op = attend_of(attention)
@@ -88,7 +64,7 @@ def decoder(run: ForwardPass, body: Part) -> Value:
             turn = _angles(run, turn[0].shape[-1])
         return decoder_layer(run, part, value, *turn)
 
-    shared = () if run.style.interleaved else tuple(turn for pair in turns.values() for turn in pair)
+    shared = () if run.style.interleaved else tuple(turn for angles in turns.values() for turn in angles)
     value = layers(run, parts, value, layer, shared)
     if run.style.bare_norms:
         return bare_norm(tape, value)
@@ -96,13 +72,15 @@ def decoder(run: ForwardPass, body: Part) -> Value:
 
 
 ATTENTION = ("self_attn", "attention")
+FEED_FORWARD = ("mlp", "block_sparse_moe", "feed_forward")
 
 
-def _angles(run: ForwardPass, width: int) -> tuple[Value, Value]:
-    """Make the cosines and sines of all positions."""
+def _angles(run: ForwardPass, width: int) -> tuple[Value, ...]:
+    """Make the cosines and sines of all positions, or complex numbers that are both."""
+    if run.style.complex_rotary:
+        return (Value((1, 1, run.lengths["seq"], width // 2), 2 * FLOAT, grad=False),)
     size = FLOAT if run.style.wide_rotary else run.ways.size
-    cos, sin = (Value((1, 1, run.lengths["seq"], width), size, grad=False) for _ in range(2))
-    return cos, sin
+    return tuple(Value((1, 1, run.lengths["seq"], width), size, grad=False) for _ in range(2))
 
 
 def bare_norm(tape: Tape, value: Value) -> Value:
@@ -191,7 +169,7 @@ def decoder_layer(run: ForwardPass, part: Part, value: Value, *turn: Value) -> V
     added = value if parallel else tape.add(value, attended)
     # beside attention an MLP sees what attention does, or the same through a norm of its own
     given = normed if parallel and child(part, before_mlp) is None else normalize(before_mlp, added)
-    inner = tape.drop(normalize(after_mlp, feed_forward(run, required_child(part, "mlp"), given)))
+    inner = tape.drop(normalize(after_mlp, feed_forward(run, required_child(part, *FEED_FORWARD), given)))
     return tape.add(tape.add(inner, attended), value) if parallel else tape.add(added, inner)
 
 
@@ -243,11 +221,8 @@ def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn
         return linear(tape, required_child(part, "o_proj"), mixed)
     query, key, values = _causal_projections(run, part, op, value)
     if turn:
-        cos, sin = turn
-        query, key = (
-            rotary(tape, value, cos, sin, None if run.style.half_angles else cos.shape[-1], joined=run.style.joined_rotary)
-            for value in (query, key)
-        )
+        width = None if run.style.half_angles or run.style.complex_rotary else turn[0].shape[-1]
+        query, key = (rotary(tape, value, turn, width, joined=run.style.joined_rotary) for value in (query, key))
     if run.style.scaled_queries:
         query = tape.multiply(query, Value((1, 1, query.shape[2], 1), query.size, grad=False))
     key, values = put_in_cache(run, key), put_in_cache(run, values)
@@ -282,9 +257,8 @@ def latent_projections(run: ForwardPass, part: Part, op: Any, value: Value, *tur
     compressed = norm(tape, required_child(part, "kv_a_layernorm"), compressed, run.style.gain)
     place = tape.heads(place, 1, turned)
     if turn:
-        cos, sin = turn
-        query = rotary(tape, query, cos, sin, turned, joined=True)
-        place = rotary(tape, place, cos, sin)
+        query = rotary(tape, query, turn, turned, joined=True)
+        place = rotary(tape, place, turn)
     compressed, place = put_in_cache(run, tape.reshape(compressed, batch, 1, tokens, rank)), put_in_cache(run, place)
     both = linear(tape, required_child(part, "kv_b_proj"), compressed)
     both = tape.heads(tape.reshape(both, batch, tokens, both.shape[-1]), op.heads, op.head_dim - turned + op.value_dim)
@@ -370,6 +344,12 @@ def _shares(run: ForwardPass, gate: Part, rows: Value, active: int) -> Value:
     if run.style.router == "groups":
         groups, chosen = as_int(run.setting("groups")), as_int(run.setting("chosen"))
         return grouped_router(run.tape, gate, rows, active, groups, chosen, bool(run.setting("normed")))
+    if run.style.router == "limited":
+        limited = run.config.get("topk_method") == "group_limited_greedy"
+        groups, chosen = (as_int(run.setting(name) or 1) for name in ("groups", "chosen"))
+        return limited_router(run.tape, gate, rows, active, groups, chosen, limited)
+    if run.style.router == "bounded":
+        return bounded_router(run.tape, gate, rows, active)
     if run.style.router == "top":
-        return top_router(run.tape, gate, rows, active)
+        return top_router(run.tape, gate, rows, active, run.style.wide_router)
     return router(run.tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)

@@ -28,10 +28,7 @@ def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide
 
 def grouped_router(tape: Tape, part: Part, value: Value, active: int, groups: int, chosen: int, normed: bool) -> Value:
     """Choose experts by the sigmoid of their scores, in float32, among the best groups of them (DeepSeek-V3)."""
-    wide = tape.cast(value, FLOAT)
-    if value.size != FLOAT and wide.grad:  # the map in float32 is a copy
-        tape.save(Value(tuple(as_int(size) for size in _weight(part).shape), FLOAT, grad=False), "linear")
-    scores = tape.by_result(linear(tape, part, wide), "sigmoid")
+    scores = tape.by_result(_wide_linear(tape, part, value), "sigmoid")
     rows, experts = scores.shape
     if scores.grad:
         tape.save(Value((rows, groups, 2), INDEX, grad=False), "topk")
@@ -40,6 +37,43 @@ def grouped_router(tape: Tape, part: Part, value: Value, active: int, groups: in
         tape.save(Value((rows, active), INDEX, grad=False), "topk")
     shares = tape.note("gather", scores, result=Value((rows, active), FLOAT, grad=scores.grad))
     return tape.scale(_normalize(tape, shares) if normed else shares)
+
+
+def limited_router(tape: Tape, part: Part, value: Value, active: int, groups: int, chosen: int, limited: bool) -> Value:
+    """Choose experts by the softmax of their scores, in float32, among all or, where *limited*, in the best groups of them (DeepSeek-V2)."""
+    chances = _wide_chances(tape, part, value)
+    rows, experts = chances.shape
+    if chances.grad and limited:
+        tape.save(Value((rows, groups), INDEX, grad=False), "max")
+        tape.save(Value((rows, chosen), INDEX, grad=False), "topk")
+        tape.save(Value((rows, experts), BOOL, grad=False), "masked_fill")
+    if chances.grad:
+        tape.save(Value((rows, active), INDEX, grad=False), "topk")
+    return tape.scale(tape.note("topk", chances, result=Value((rows, active), FLOAT, grad=chances.grad)))
+
+
+def bounded_router(tape: Tape, part: Part, value: Value, active: int) -> Value:
+    """Choose experts by the softmax of their scores, in float32, and divide by the sum of the chosen, which is at least a small number (ERNIE 4.5)."""
+    chances = _wide_chances(tape, part, value)
+    rows = chances.shape[0]
+    shares = tape.note("gather", chances, result=Value((rows, active), FLOAT, grad=chances.grad))
+    if chances.grad:
+        tape.save(Value((rows, active), INDEX, grad=False), "topk")
+        tape.save(Value((rows, 1), FLOAT), "clamp")
+    return tape.cast(_normalize(tape, shares), value.size)
+
+
+def _wide_chances(tape: Tape, part: Part, value: Value) -> Value:
+    """Map in float32, and take the softmax."""
+    return tape.softmax(_wide_linear(tape, part, value), FLOAT)
+
+
+def _wide_linear(tape: Tape, part: Part, value: Value) -> Value:
+    """Map in float32; the map is a copy then, unless it is kept so."""
+    wide = tape.cast(value, FLOAT)
+    if value.size != FLOAT and wide.grad:
+        tape.save(Value(tuple(as_int(size) for size in _weight(part).shape), FLOAT, grad=False), "linear")
+    return linear(tape, part, wide)
 
 
 def _weight(part: Part) -> Tensor:
@@ -55,13 +89,14 @@ def _normalize(tape: Tape, shares: Value) -> Value:
     return tape.note("div", shares, result=shares.view(shares.shape, shares.strides))
 
 
-def top_router(tape: Tape, part: Part, value: Value, active: int) -> Value:
-    """Choose the experts of the highest scores, and share among them alone (gpt-oss)."""
+def top_router(tape: Tape, part: Part, value: Value, active: int, wide: bool = False) -> Value:
+    """Choose the experts of the highest scores, and share among them alone (gpt-oss), in float32 if *wide* (Granite)."""
     logits = linear(tape, part, value)
-    best = tape.note("topk", logits, result=Value((value.shape[0], active), value.size, grad=logits.grad))
+    logits = tape.cast(logits, FLOAT) if wide else logits
+    best = tape.note("topk", logits, result=Value((value.shape[0], active), logits.size, grad=logits.grad))
     if logits.grad:
         tape.save(Value((value.shape[0], active), INDEX, grad=False), "topk")
-    return tape.softmax(best, best.size)
+    return tape.cast(tape.softmax(best, best.size), value.size)
 
 
 def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activation: str) -> Value:

@@ -64,7 +64,7 @@ class ForwardPass(NamedTuple):
     @property
     def activation(self) -> str:
         """The activation function."""
-        name = str(self.setting("activation"))
+        name = self.style.activation or str(self.setting("activation"))
         # T5 says whether its MLP is gated in the same word, and means another function by "gated-gelu"
         return "gelu_new" if name == "gated-gelu" else name.rpartition("-")[2]
 

@@ -6,7 +6,7 @@ transformers 5.23.0.
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.decoder_forwards import decoder, gpt2
+from weighbridge.accounts.memory.decoder_forwards import decoder
 from weighbridge.accounts.memory.encoder_decoder_forwards import bart, t5, whisper
 from weighbridge.accounts.memory.forward_pass import (
     ForwardPass,
@@ -17,6 +17,7 @@ from weighbridge.accounts.memory.forward_pass import (
     part_at,
     repeated_children,
 )
+from weighbridge.accounts.memory.gpt_forwards import gpt
 from weighbridge.accounts.memory.modules import (
     attend_of,
     child,
@@ -86,7 +87,8 @@ def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     tape, paths = run.tape, run.style.paths
     projections = part_at(part, paths["projections"])
     query, key, values = project_qkv(tape, projections, value)
-    mixed = scores(tape, run.ways, query, key, values, causal=("text",) if attend_of(projections).causal else ())
+    causal = ("text",) if attend_of(projections).causal else ()
+    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, causal=causal)
     attended = tape.drop(linear(tape, part_at(part, paths["out"]), mixed), "attended")
     value = norm(tape, part_at(part, paths["first"]), tape.add(attended, value))
     inner = tape.drop(plain_mlp(tape, part_at(part, paths["up"]), part_at(part, paths["down"]), value, run.activation), "inner")
@@ -95,7 +97,7 @@ def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
 
 FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {
     "encoder": encoder,
-    "gpt2": gpt2,
+    "gpt": gpt,
     "decoder": decoder,
     "t5": t5,
     "bart": bart,

@@ -58,7 +58,7 @@ def balance(run: ForwardPass, body: Part) -> None:
     """Work out how evenly tokens are shared among experts, from the router's scores in every layer (``load_balancing_loss_func``)."""
     rows, experts = run.batch * run.lengths["seq"], None
     for layer in (part for part in body.children if isinstance(part, Part) and part.name == "layers"):
-        experts = child(required_child(layer, "mlp"), "experts")
+        experts = child(required_child(layer, "mlp", "block_sparse_moe", "feed_forward"), "experts")
         if experts is None or not isinstance(layer.repeat, int):
             continue
         for _ in range(layer.repeat):
@@ -132,6 +132,9 @@ def bert_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | None
 def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Classify the pooled token, the first token, or every token."""
     tape = run.tape
+    if child(part, "layernorm") is not None:  # the mean of two tokens, normalized (AST)
+        given = tape.note("mean", states, result=Value((states.shape[0], states.shape[2]), states.size, grad=states.grad))
+        return linear(tape, required_child(part, "dense"), norm(tape, required_child(part, "layernorm"), given))
     if part.kind != "linear":
         dense, out = required_child(part, "dense"), required_child(part, "out_proj")
         inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first_token(tape, states), "classifier")))
@@ -141,6 +144,15 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     if run.style.forward == "tower":
         return linear(tape, part, tower_summary(run, states))
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
+
+
+def projection(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Map what is put out of a text or an image into the space of both: by one linear map, or by two (CLAP)."""
+    given, first = states if pooled is None else pooled, child(part, "linear1")
+    if first is None:
+        return linear(run.tape, part, given)
+    inner = activate(run.tape, run.config.get("projection_hidden_act", "relu"), linear(run.tape, first, given))
+    return linear(run.tape, required_child(part, "linear2"), inner)
 
 
 def tower_summary(run: ForwardPass, states: Value) -> Value:
@@ -230,8 +242,8 @@ HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
     "output_projection": linear_head,
     "qa_outputs": answers,
     "classifier": classifier,
-    "visual_projection": lambda run, part, states, pooled: linear(run.tape, part, states if pooled is None else pooled),
-    "text_projection": lambda run, part, states, pooled: linear(run.tape, part, states if pooled is None else pooled),
+    "visual_projection": projection,
+    "text_projection": projection,
     "sop_classifier": lambda run, part, states, pooled: classifier(run, required_child(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads,
     "generator_predictions": electra_heads,

@@ -244,12 +244,23 @@ def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
 # --- attention ---
 
 
-def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None = None, *, joined: bool = False) -> Value:
-    """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned, if only nothing, is *joined* on again."""
+def rotary(tape: Tape, value: Value, angles: tuple[Value, ...], width: int | None = None, *, joined: bool = False) -> Value:
+    """Turn queries or keys by their positions; what is not turned, if only nothing, is *joined* on again.
+
+    Args:
+        angles: Cosines and sines, for ``x * cos + rotate_half(x) * sin``; or complex numbers, which pairs of elements are multiplied with.
+    """
     turned = value if width is None or width == value.shape[-1] else value.view((*value.shape[:-1], width), value.strides)
-    straight = tape.multiply(turned, cos)
-    half = tape.note("rotate", turned, result=Value(turned.shape, turned.size, grad=turned.grad), more=turned.bytes)
-    result = tape.cast(tape.add(straight, tape.multiply(half, sin)), value.size)
+    if len(angles) == 1:
+        if turned.grad:
+            tape.save(angles[0], "mul")
+        result = tape.note(
+            "mul", turned, result=Value(turned.shape, value.size, grad=turned.grad), more=2 * FLOAT * turned.bytes // turned.size
+        )
+    else:
+        straight = tape.multiply(turned, angles[0])
+        half = tape.note("rotate", turned, result=Value(turned.shape, turned.size, grad=turned.grad), more=turned.bytes)
+        result = tape.cast(tape.add(straight, tape.multiply(half, angles[1])), value.size)
     return (
         result
         if turned is value and not joined
@@ -280,6 +291,10 @@ def scores(
     masked: bool = False,
     causal: tuple[str, ...] = (),
     sink: bool = False,
+    filled: Value | None = None,
+    floored: bool = False,
+    dropped: str = "attention",
+    fused: bool = True,
 ) -> Value:
     """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
 
@@ -289,11 +304,15 @@ def scores(
         bias: A learned bias that is added to the scores.
         masked: Whether more than a causal mask stands before the scores, as a window does.
         sink: Whether each head has a learned score beside those of the tokens, which takes a share of its own.
+        filled: A mask by which scores are filled in, and which is kept for that.
+        floored: Whether scores are raised to the least number of their type, which keeps both.
+        dropped: Where shares are dropped.
+        fused: Whether a fused kernel takes them at all.
         causal: The names of the masks that causal attention is given: of layers of which some have a window, both.
     """
     groups, size = query.shape[1] // key.shape[1], value.size
     # a kernel that cannot drop elements, give a bias its gradient, or have values of another width than keys, leaves the products to plain calls, which keep the same
-    plain = bias is not None or ("attention" in tape.dropped and not tape.cuda)
+    plain = bias is not None or not fused or (dropped in tape.dropped and not tape.cuda)
     plain = plain or (ways.attention == "sdpa" and not tape.cuda and value.shape[-1] != query.shape[-1])
     if ways.attention != "eager" and not capped and not plain:
         return _fused_attention(tape, ways, query, key, value, masked)
@@ -311,10 +330,15 @@ def scores(
         raw = tape.add(raw, bias)
     if sink:
         raw = _join_sink(tape, raw)
+    if filled is not None and raw.grad:
+        tape.save(filled, "masked_fill")
+    if floored and raw.grad:
+        tape.save(raw, "max")
+        tape.save(Value((), raw.size, grad=False), "max")
     shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), value.size)
     if sink:
         shares = shares.view((*shares.shape[:-1], shares.shape[-1] - 1), shares.strides)
-    mixed = tape.cast(tape.matmul(tape.drop(shares, "attention"), value), size)
+    mixed = tape.cast(tape.matmul(tape.drop(shares, dropped), value), size)
     tape.muted = recomputed
     return side_by_side(tape, mixed)
 

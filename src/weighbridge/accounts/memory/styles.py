@@ -14,6 +14,7 @@ class Style(NamedTuple):
 
     Attributes:
         forward: One of the passes of :mod:`weighbridge.accounts.memory.forwards`.
+        activation: The activation function, where no key of the config says it.
         keys: Our word, with the config's key where it is another (``activation=hidden_act``), and the default.
         indices: Index tensors that embeddings are looked up with and that are made on the way, each for ``one`` example or for ``each``.
         paths: Where a layer of an encoder holds its parts.
@@ -52,6 +53,13 @@ class Style(NamedTuple):
         head_activation: The activation function inside vocabulary heads, where it is not the body's.
         classifier_activation: The one inside classifiers.
         padding: The token that fills a text up, where the config does not say.
+        turned: How GPT's kin turn queries and keys: by angles that are made ``once``, or ``apart`` in every call.
+        filled: Whether masked scores are filled in, which keeps the mask.
+        floored: Whether scores are raised to the least number, which keeps them.
+        wide_scores: Whether queries and keys are multiplied in float32 whatever the type.
+        dropped_together: Whether what attention and an MLP beside it put out is dropped as one.
+        cached: Whether a cache is filled where the config does not say.
+        complex_rotary: Whether queries and keys are turned as complex numbers.
         drops: The keys of the probabilities with which elements are dropped, and their defaults (None: as hidden states are).
     """
 
@@ -95,6 +103,14 @@ class Style(NamedTuple):
     classifier_activation: str = "tanh"
     drops: tuple[tuple[str, str, float | None], ...] = ()
     padding: int | None = None
+    activation: str = ""
+    turned: str = ""
+    filled: bool = False
+    floored: bool = False
+    wide_scores: bool = False
+    dropped_together: bool = False
+    cached: bool = True
+    complex_rotary: bool = False
 
 
 BERT_PATHS = {
@@ -156,8 +172,10 @@ CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
 GROUPED = LLAMA._replace(router="groups", wide_router=True)
 ONE_GROUP = (("groups=n_group", 1), ("chosen=topk_group", 1))
+GPT_DROPS = (("hidden", "resid_pdrop", 0.0), ("embedding", "embd_pdrop", 0.0), ("attention", "attn_pdrop", 0.0))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
 GPT2_DROPS = (("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))
+GPT = Style("gpt", GPT2_KEYS, named_mask=True, eager_only=True)
 SEQ2SEQ = (("activation=activation_function", "gelu"),)
 BART_DROPS = (
     ("hidden", "dropout", 0.1),
@@ -188,14 +206,25 @@ STYLES: dict[str, Style] = {
     "electra": BERT._replace(classifier_activation="gelu", drops=(*BERT_DROPS, ("summary", "summary_first_dropout", 0.0),
                                                                   ("summary_last", "summary_last_dropout", 0.1))),
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "data2vec-text", "bridgetower_text_model"), ROBERTA),
+    "clap_text_model": ROBERTA._replace(wide_softmax=True),
     "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS,
                         drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("attended", "", 0.0),
                                ("classifier", "seq_classif_dropout", 0.2), ("tokens", "dropout", 0.1), ("answers", "qa_dropout", 0.1))),
     "albert": Style("encoder", (("activation=hidden_act", "gelu_new"),), ("one",), ALBERT_PATHS, shared=True,
                     drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("inner", "", 0.0), ("classifier", "classifier_dropout_prob", 0.1))),
     "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, eager_only=True, head_activation="gelu", drops=(*BERT_DROPS, CHOICES)),
-    **dict.fromkeys(("gpt2", "gpt-sw3"), Style("gpt2", GPT2_KEYS, drops=(*GPT2_DROPS, ("summary", "summary_first_dropout", 0.1)))),
-    "gpt_bigcode": Style("gpt2", (("activation=activation_function", "gelu_pytorch_tanh"),), wide_softmax=True, named_mask=True, drops=GPT2_DROPS),
+    **dict.fromkeys(("gpt2", "gpt-sw3"), Style("gpt", GPT2_KEYS, drops=(*GPT2_DROPS, ("summary", "summary_first_dropout", 0.1)))),
+    "gpt_bigcode": Style("gpt", (("activation=activation_function", "gelu_pytorch_tanh"),), wide_softmax=True, named_mask=True, drops=GPT2_DROPS),
+    "gpt_neo": GPT._replace(wide_scores=True, drops=(("hidden", "resid_dropout", 0.0), ("embedding", "embed_dropout", 0.0),
+                                                     ("attention", "attention_dropout", 0.0), ("classifier", "classifier_dropout", 0.1))),
+    "gptj": GPT._replace(wide_scores=True, turned="apart", drops=GPT_DROPS),
+    "codegen": GPT._replace(wide_scores=True, turned="apart", drops=GPT_DROPS),
+    "bloom": GPT._replace(activation="gelu", wide_softmax=True, padding=3,
+                          drops=(("hidden", "hidden_dropout", 0.0), ("attention", "attention_dropout", 0.0), ("classifier", "hidden_dropout", 0.0))),
+    "falcon": GPT._replace(keys=(("activation", "gelu"),), turned="once", eager_only=False, dropped_together=True,
+                           drops=(("hidden", "hidden_dropout", 0.0), ("attended", "attention_dropout", 0.0), ("attention", "attention_dropout", 0.0),
+                                  ("classifier", "hidden_dropout", 0.0))),
+    "mpt": GPT._replace(activation="gelu", filled=True, wide_softmax=True, cached=False),
     **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "cwm",
                      "internlm3", "iquestcoder", "granite4_vision_text", "granite_docling_text", "hunyuan_v1_dense", "molmo2_text"), LLAMA),
     "emu3_text_model": LLAMA._replace(drops=(("attention", "attention_dropout", 0.1), ("hidden", "attention_dropout", 0.1))),
@@ -232,6 +261,9 @@ STYLES: dict[str, Style] = {
     "deepseek_v3": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", True), ("groups=n_group", 8), ("chosen=topk_group", 4))),
     "dots1": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", False), *ONE_GROUP)),
     "glm4_moe": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", True), *ONE_GROUP), joined_rotary=True, rotary_share=0.5),
+    "deepseek_v2": LLAMA._replace(router="limited", wide_router=True, complex_rotary=True, keys=(*SILU, ("groups=n_group", 1), ("chosen=topk_group", 1))),
+    "ernie4_5_moe": LLAMA._replace(keys=SILU, padding=0, interleaved=True, wide_rotary=True, router="bounded", drops=()),
+    "granitemoe": LLAMA._replace(router="top", wide_router=True),
     "mellum": LLAMA._replace(keys=(*SILU, ("normed", True))),
     "eurobert": LLAMA._replace(own_scores=True, drops=(*LLAMA.drops, ("classifier", "", 0.0))),
     "gpt_oss": LLAMA._replace(gain="wide", eager_only=True, router="top", half_angles=True, joined_rotary=False),
@@ -247,12 +279,12 @@ STYLES: dict[str, Style] = {
     "plbart": BART._replace(drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0), BART_DROPS[-1])),
     "mbart": BART._replace(before=True),
     "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, packed=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
-    **dict.fromkeys(("vit", "deit", "vit_msn"), Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+    **dict.fromkeys(("vit", "deit", "vit_msn", "audio-spectrogram-transformer"), Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
     **dict.fromkeys(("dinov2", "dinov2_with_registers"), Style("tower", GELU, paths=DINO_PATHS, averaged="both", drops=DINO_DROPS)),
     "ijepa": Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, averaged="all",
                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0))),
-    "clip_text_model": CLIP._replace(paths=CLIP_TEXT_PATHS, words=True, causal_words=True, pooling="end"),
-    "clip_vision_model": CLIP._replace(pooling="first"),
+    **dict.fromkeys(("clip_text_model", "clipseg_text_model"), CLIP._replace(paths=CLIP_TEXT_PATHS, words=True, causal_words=True, pooling="end")),
+    **dict.fromkeys(("clip_vision_model", "altclip_vision_model", "chinese_clip_vision_model", "clipseg_vision_model"), CLIP._replace(pooling="first")),
     "siglip_text_model": CLIP._replace(keys=SIGLIP_KEYS, paths=CLIP_TEXT_PATHS, words=True, pooling="last"),
     "pegasus": BART._replace(indices=("", ""), before=True, drops=SEQ2SEQ_DROPS),
     "marian": BART._replace(indices=("", ""), drops=SEQ2SEQ_DROPS),

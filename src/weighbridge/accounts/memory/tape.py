@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
-from weighbridge.accounts.memory.values import BOOL, FLOAT, Value, dense, elements, view_strides
+from weighbridge.accounts.memory.values import BOOL, FLOAT, INDEX, Value, dense, elements, view_strides
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -235,6 +235,12 @@ class Tape:
         whole = self.note("split", value, result=value.view(value.shape, value.strides))
         batch, tokens, all_widths = value.shape
         return [whole.view((batch, heads, tokens, width), (tokens * all_widths, 3 * width, all_widths, 1)) for _ in range(3)]
+
+    def pick(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """Pick places of an axis by a list of one: a copy, and the index is kept."""
+        if value.grad:
+            self.save(Value((1,), INDEX, grad=False), "index")
+        return self.note("index", value, result=Value(shape, value.size, grad=value.grad), wide=value.bytes)
 
     def concatenate(self, value: Value) -> Value:
         """Concatenate: a new contiguous value, of which nothing is saved."""
