@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from truth.packages import print_differences, tensors_of
 from weighbridge import WeighbridgeError, model
@@ -40,10 +40,76 @@ def draw_phi3small(rng: random.Random) -> dict[str, Any]:
 def draw_hunyuan(rng: random.Random) -> dict[str, Any]:
     """Draw a small Hunyuan-Large, tied, as MLX always has it."""
     raw = heads(rng) | {"num_hidden_layers": rng.randint(1, 5), "intermediate_size": rng.randint(5, 40), "vocab_size": 90}
-    raw |= {"num_experts": rng.choice((1, 3, 4)), "moe_topk": 1, "num_shared_expert": rng.randint(1, 2), "use_mixed_mlp_moe": rng.random() < 0.7}
+    raw |= {
+        "num_experts": rng.choice((1, 3, 4)),
+        "moe_topk": 1,
+        "num_shared_expert": rng.randint(1, 2),
+        "use_mixed_mlp_moe": rng.random() < 0.7,
+    }
     raw |= {"use_qk_norm": rng.random() < 0.5, "use_cla": rng.random() < 0.7, "cla_share_factor": rng.randint(1, 3), "rms_norm_eps": 1e-5}
     raw |= {"attention_bias": rng.random() < 0.4, "moe_intermediate_size": rng.choice((None, 7)), "rope_theta": 1e4}
     return raw | {"tie_word_embeddings": True, "rope_scaling": {"type": "dynamic", "factor": 1.0, "alpha": 10.0}}
+
+
+def draw_internvl_chat(rng: random.Random) -> dict[str, Any]:
+    """Draw a small InternVL before Qwen2 or Qwen3, the language models that MLX has for it."""
+    kind = rng.choice(("qwen2", "qwen3"))
+    text = heads(rng) | {"num_hidden_layers": rng.randint(1, 3), "intermediate_size": rng.randint(5, 40), "vocab_size": 90}
+    text |= {"model_type": kind, "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "head_dim": 8, "attention_bias": kind == "qwen2"}
+    many = rng.randint(1, 3)
+    vision = {"model_type": "intern_vit_6b", "hidden_size": 8 * many, "num_attention_heads": many, "num_hidden_layers": rng.randint(1, 3)}
+    vision |= {"intermediate_size": rng.randint(5, 40), "image_size": 28, "patch_size": 7, "qkv_bias": rng.random() < 0.5}
+    vision |= {"norm_type": rng.choice(("layer_norm", "rms_norm")), "qk_normalization": rng.random() < 0.5}
+    return {"llm_config": text, "vision_config": vision, "downsample_ratio": 0.5}
+
+
+def draw_kimi_vl(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Kimi-VL; MLX has its table of positions square."""
+    many = rng.randint(1, 3)
+    vision = {"model_type": "moonvit", "hidden_size": 8 * many, "num_attention_heads": many, "num_hidden_layers": rng.randint(1, 3)}
+    vision |= {"intermediate_size": rng.randint(5, 40), "patch_size": 7, "init_pos_emb_height": 5, "init_pos_emb_width": 5}
+    vision |= {"merge_kernel_size": [2, 2]}
+    text = {
+        "model_type": "deepseek_v3",
+        "hidden_size": 24,
+        "num_attention_heads": rng.randint(1, 3),
+        "num_hidden_layers": rng.randint(1, 4),
+    }
+    text |= {
+        "intermediate_size": rng.randint(5, 40),
+        "moe_intermediate_size": 6,
+        "vocab_size": 90,
+        "n_routed_experts": 4,
+        "n_shared_experts": 2,
+    }
+    text |= {"num_experts_per_tok": 2, "kv_lora_rank": 5, "q_lora_rank": rng.choice((None, 7)), "qk_rope_head_dim": 4, "v_head_dim": 6}
+    text |= {"qk_nope_head_dim": 4, "first_k_dense_replace": rng.randint(0, 2), "num_key_value_heads": 1, "n_group": 1, "topk_group": 1}
+    return {"text_config": text, "vision_config": vision}
+
+
+def draw_molmo(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Molmo; its tower is the same in all."""
+    raw = heads(rng) | {"num_hidden_layers": rng.randint(1, 3), "intermediate_size": 2 * rng.randint(5, 20), "vocab_size": 90}
+    return raw | {"embedding_size": rng.choice((90, 96)), "qkv_bias": True}
+
+
+def draw_deepseek_vl_v2(rng: random.Random) -> dict[str, Any]:
+    """Draw a small DeepSeek-VL2."""
+    text = draw_kimi_vl(rng)["text_config"] | {"model_type": "deepseek_v2", "topk_method": rng.choice(("greedy", "noaux_tc"))}
+    text |= {
+        "num_key_value_heads": text["num_attention_heads"],
+        "hidden_size": 8 * text["num_attention_heads"],
+        "use_mla": rng.random() < 0.5,
+    }
+    if not text["use_mla"]:
+        text |= {"kv_lora_rank": None, "q_lora_rank": None, "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0}
+    many = rng.randint(1, 3)
+    vision = {"model_type": "vision", "width": 8 * many, "num_attention_heads": many, "layers": rng.randint(1, 3), "patch_size": 7}
+    vision |= {"image_size": 28, "mlp_ratio": rng.choice((2, 3.7362))}
+    kind = rng.choice(("downsample_mlp_gelu", "mlp_gelu", "linear"))
+    joint = {"projector_type": kind, "input_dim": vision["width"], "n_embed": text["hidden_size"], "depth": rng.randint(2, 4)}
+    joint |= {"mlp_ratio": rng.randint(1, 2), "downsample_ratio": rng.randint(1, 3), "token_pooling": rng.random() < 0.3}
+    return {"language_config": text, "vision_config": vision, "projector_config": joint}
 
 
 def as_published(rows: Shapes) -> Shapes:
@@ -57,17 +123,96 @@ def as_published(rows: Shapes) -> Shapes:
     return found
 
 
-class Case:
-    """One model type: MLX's module, the class that is ours, random configs, and what brings MLX's names to the files'."""
+def rename_each(*pairs: tuple[str, str], channels_last: str = "", fuse: bool = False) -> Callable[[Shapes], Shapes]:
+    """Return what replaces each first word by its second, and puts the channels of convolutions where the files have them."""
 
-    def __init__(self, module: str, name: str, draw: Callable[[random.Random], dict[str, Any]], rename: Callable[[Shapes], Shapes]) -> None:
-        """Take what the class says."""
-        self.module, self.name, self.draw, self.rename = module, name, draw, rename
+    def rename(rows: Shapes) -> Shapes:
+        found: Shapes = {}
+        for name, shape in (fused(rows) if fuse else as_published(rows)).items():
+            for old, new in pairs:
+                name = name.replace(old, new)
+            last = channels_last and name.endswith(channels_last)
+            found[name] = [shape[0], shape[3], *shape[1:3]] if last else shape
+        return found
+
+    return rename
 
 
+def fused(rows: Shapes) -> Shapes:
+    """Take gate and up projections of experts as one tensor, as the library has them; corrections of scores are buffers there."""
+    found: Shapes = {}
+    for name, shape in rows.items():
+        if name.endswith(".switch_mlp.gate_proj.weight"):
+            found[name.replace("switch_mlp.gate_proj.weight", "experts.gate_up_proj")] = [shape[0], 2 * shape[1], shape[2]]
+        elif name.endswith(".switch_mlp.down_proj.weight"):
+            found[name.replace("switch_mlp.down_proj.weight", "experts.down_proj")] = shape
+        elif not name.endswith((".switch_mlp.up_proj.weight", ".e_score_correction_bias")):
+            found[name] = shape
+    return found
+
+
+def for_molmo(raw: dict[str, Any]) -> dict[str, Any]:
+    """State for MLX what Molmo's flat config says of each half."""
+    text = {"d_model": raw["hidden_size"], "n_heads": raw["num_attention_heads"], "n_kv_heads": raw["num_key_value_heads"]}
+    text |= {"n_layers": raw["num_hidden_layers"], "mlp_hidden_size": raw["intermediate_size"], "vocab_size": raw["vocab_size"]}
+    text |= {"embedding_size": raw["embedding_size"]}
+    return {"text_config": text, "vision_config": {"d_model": raw["hidden_size"], "hidden_size": raw["intermediate_size"] // 2}}
+
+
+def for_kimi(raw: dict[str, Any]) -> dict[str, Any]:
+    """State the tower's sizes under MLX's names too."""
+    vision = raw["vision_config"]
+    more = {"embed_dim": vision["hidden_size"], "num_heads": vision["num_attention_heads"], "depth": vision["num_hidden_layers"]}
+    return raw | {"vision_config": vision | more}
+
+
+def for_deepseek(raw: dict[str, Any]) -> dict[str, Any]:
+    """State the width of the tower's MLP, which its ratio gives."""
+    vision = raw["vision_config"]
+    return raw | {"vision_config": vision | {"intermediate_size": int(vision["width"] * vision["mlp_ratio"])}}
+
+
+def renamed_deepseek(rows: Shapes) -> Shapes:
+    """Leave a linear projector without a number, as it is no list."""
+    return rename_each(
+        ("vision.vision_tower.", "vision."),
+        ("view_separator", "view_seperator"),
+        ("language_model.", "language."),
+        channels_last="patch_embed.proj.weight",
+    )(rows)
+
+
+class Case(NamedTuple):
+    """One model type: MLX's module, the class that is ours, random configs, what brings names and, for MLX, configs to the other side."""
+
+    module: str
+    name: str
+    draw: Callable[[random.Random], dict[str, Any]]
+    rename: Callable[[Shapes], Shapes] = as_published
+    restate: Callable[[dict[str, Any]], dict[str, Any]] = dict
+
+
+INTERNVL = (("language_model.model.lm_head", "language_model.lm_head"),)
+MOLMO = (("language_model.model.", "model.transformer."), ("vision_tower.", "model.vision_backbone."))
+KIMI = tuple((f"vision_tower.{name}", f"vision_tower.encoder.{name}") for name in ("blocks.", "final_layernorm."))
 CASES = {
-    "phi3small": Case("mlx_lm.models.phi3small", "Phi3SmallForCausalLM", draw_phi3small, as_published),
-    "hunyuan": Case("mlx_lm.models.hunyuan", "HunYuanForCausalLM", draw_hunyuan, as_published),
+    "phi3small": Case("mlx_lm.models.phi3small", "Phi3SmallForCausalLM", draw_phi3small),
+    "hunyuan": Case("mlx_lm.models.hunyuan", "HunYuanForCausalLM", draw_hunyuan),
+    "internvl_chat": Case(
+        "mlx_vlm.models.internvl_chat",
+        "InternVLChatModel",
+        draw_internvl_chat,
+        rename_each(*INTERNVL, channels_last="patch_embedding.weight"),
+    ),
+    "molmo": Case("mlx_vlm.models.molmo", "MolmoForCausalLM", draw_molmo, rename_each(*MOLMO), for_molmo),
+    "kimi_vl": Case(
+        "mlx_vlm.models.kimi_vl",
+        "KimiVLForConditionalGeneration",
+        draw_kimi_vl,
+        rename_each(*KIMI, (".attn.wqkv", ".wqkv"), (".attn.wo", ".wo"), channels_last="embed.proj.weight", fuse=True),
+        for_kimi,
+    ),
+    "deepseek_vl_v2": Case("mlx_vlm.models.deepseek_vl_v2", "DeepseekVLV2ForCausalLM", draw_deepseek_vl_v2, renamed_deepseek, for_deepseek),
 }
 
 
@@ -76,9 +221,21 @@ def theirs(model_type: str, raw: dict[str, Any]) -> Shapes:
     case = CASES[model_type]
     module = import_module(case.module)
     arguments = getattr(module, "ModelArgs", None) or module.ModelConfig
-    built = module.Model(arguments.from_dict(json.loads(json.dumps(raw))))
+    built = module.Model(configure(arguments, case.restate(json.loads(json.dumps(raw)))))
     flat = import_module("mlx.utils").tree_flatten(built.parameters())
     return case.rename({name: list(value.shape) for name, value in flat})
+
+
+def configure(arguments: Any, raw: dict[str, Any]) -> Any:
+    """Make MLX's config, whose sub-configs some classes leave as they are given."""
+    sub = import_module(arguments.__module__)
+    if "llm_config" in raw:
+        raw = {("text_config" if key == "llm_config" else key): value for key, value in raw.items()}
+    found = arguments.from_dict(raw)
+    for key, name in (("text_config", "TextConfig"), ("vision_config", "VisionConfig")):
+        if isinstance(getattr(found, key, None), dict):
+            setattr(found, key, getattr(sub, name).from_dict(getattr(found, key)))
+    return found
 
 
 def ours(raw: dict[str, Any]) -> Shapes:
@@ -115,7 +272,7 @@ def compare_models(count: int = 40, seed: int = 20261128) -> int:
     return 1 if wrong else 0
 
 
-def record(count: int = 3, seed: int = 20261128) -> int:
+def record(count: int = 2, seed: int = 20261128) -> int:
     """Write the tensors of random configs."""
     drawn = [{"config": raw, "tensors": theirs(raw["model_type"], raw)} for raw in cases(count, seed)]
     RECORD.write_text(json.dumps({"packages": "mlx-lm 0.32.2, mlx-vlm 0.7.10", "seed": seed, "cases": drawn}) + "\n")

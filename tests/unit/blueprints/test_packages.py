@@ -21,6 +21,15 @@ MEGATRON: dict[str, Any] = json.loads((RECORDS / "megatron.json").read_text())
 TIMM: dict[str, Any] = json.loads((RECORDS / "timm.json").read_text())
 DIFFUSERS: dict[str, Any] = json.loads((RECORDS / "diffusers.json").read_text())
 OPEN_CLIP: dict[str, Any] = json.loads((RECORDS / "open_clip.json").read_text())
+MLX: dict[str, Any] = json.loads((RECORDS / "mlx.json").read_text())
+
+
+@pytest.mark.parametrize("case", MLX["cases"], ids=lambda case: str(case["config"]["model_type"]))
+def test_mlx_names_and_shapes(case: dict[str, Any]) -> None:
+    """Of models whose code stands beside their files; their files hold what is tied once."""
+    found = model(case["config"])
+    tied = {row.name for row in found.tensors() if row.tied_to is not None}
+    assert {name: shape for name, shape in tensors_of(found).items() if name not in tied} == case["tensors"]
 
 
 @pytest.mark.parametrize("case", OPEN_CLIP["cases"], ids=lambda case: str(case["config"]["embed_dim"]))

@@ -43,6 +43,21 @@ JINA = {
     "feed_forward_type": "geglu",
     "position_embedding_type": "alibi",
 }
+INTERN_VIT = {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24, "image_size": 448}
+INTERNVL = {
+    "model_type": "internvl_chat",
+    "vision_config": {**INTERN_VIT, "norm_type": "layer_norm", "qk_normalization": False, "qkv_bias": True},
+}
+MOLMO = {
+    "model_type": "molmo",
+    "hidden_size": 3584,
+    "intermediate_size": 37888,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 28,
+    "num_key_value_heads": 4,
+    "vocab_size": 152064,
+    "qkv_bias": True,
+}
 WIDE = {"v_low_rank_dim": 64, "decay_low_rank_dim": 96, "a_low_rank_dim": 96}
 TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
     "OpenELM-270M, table of the repository": (ELM, "OpenELMForCausalLM", 271_527_168),
