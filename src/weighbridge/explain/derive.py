@@ -22,7 +22,7 @@ from weighbridge.explain.alike_modules import by_tensor, likeness, module_paths,
 from weighbridge.explain.closed_form import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
-from weighbridge.explain.part_titles import LINES, line_title, section_title
+from weighbridge.explain.part_titles import LINES, STACKS, line_title, section_title
 from weighbridge.explain.recount import recounter
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.rotary_share import rotated_dimensions
@@ -86,7 +86,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     >>> from weighbridge import model
     >>> found = derive(model("bert-base-chinese"), "zh")
     >>> [(section.title, section.value) for section in found.root.parts]
-    [('嵌入层', 16622592), ('编码器', 85054464), ('池化层', 590592)]
+    [('嵌入层', 16622592), ('编码器层', 85054464), ('池化层', 590592)]
     """
     say = translator(lang)
     top, table, values = pair(model)
@@ -242,7 +242,9 @@ class _Author(NamedTuple):
         units = _units(module)
         part, symbolic = module.pair
         if len(units) == 1 and part.repeat is None and part.kind != "stage" and isinstance(units[0], _Module) and module.around:
-            return self.section(units[0], title or (self.say(section_title("", part.kind, part.name)) if part.kind in SENTENCES else ""))
+            usual = section_title("", part.kind, part.name) if part.kind in SENTENCES else ""
+            of_layers = STACKS.get(part.kind, usual) if units[0].pair.repeated else usual  # BERT's is one encoder of 12 layers
+            return self.section(units[0], title or (self.say(of_layers) if of_layers else ""))
         purpose = _purpose(module)
         label = section_title(purpose if purpose != "other" else "", part.kind, part.name)
         label = label if not label.isdigit() else section_title("other")

@@ -37,6 +37,9 @@ SECTIONS: dict[str, str] = {
 }
 """The titles of sections, by topic or by the kind of a part."""
 
+STACKS = {"encoder": mark("Encoder layers"), "decoder": mark("Decoder layers")}
+"""The titles of a stack that is all its encoder, or decoder, has."""
+
 NAMED_SECTIONS = {("vision", "backbone"): mark("Backbone"), ("convolution", "downsampling_layer"): mark("Downsampling"),
                   **dict.fromkeys((("stage", "mid_block"), ("stage", "middle_block")), mark("Middle block"))}  # fmt: skip
 """The titles of sections whose own name says more than their kind or topic."""

@@ -45,7 +45,7 @@ def test_chinese_has_no_english_sentence() -> None:
 def test_sections_follow_the_architecture() -> None:
     found = model("bert-base-uncased").explain()
     sections = [(part.number, part.title, part.copies, part.value) for part in found.root.parts if isinstance(part, Section)]
-    assert sections == [("1", "Embeddings", 1, 23837184), ("2", "Encoder", 12, 85054464), ("3", "Pooler", 1, 590592)]
+    assert sections == [("1", "Embeddings", 1, 23837184), ("2", "Encoder layers", 12, 85054464), ("3", "Pooler", 1, 590592)]
     layer = found.root.parts[1]
     assert isinstance(layer, Section)
     assert [(part.number, part.title, part.value) for part in layer.parts] == [
