@@ -28,6 +28,16 @@ def cells(count: int, dtype: str = "float16") -> Callable[[Model], int]:
     return lambda weighed: weighed.cache(seq=count, dtype=dtype, engine="llama.cpp").bytes
 
 
+def kept(kind: str, count: int, dtype: str = "float16", sequences: int = 1) -> Callable[[Model], int]:
+    """Ask for what llama.cpp keeps of one kind, ``attention`` or ``state``, in a model that has both."""
+
+    def ask(weighed: Model) -> int:
+        found = weighed.cache(batch=sequences, seq=count, dtype=dtype, engine="llama.cpp")
+        return sum(layer.bytes for layer in found.layers if layer.kind == kind)
+
+    return ask
+
+
 def cache_of(tokens: int) -> Callable[[Model], int]:
     """Ask for the cache of so many tokens, where nothing is rounded."""
     return lambda weighed: weighed.cache(seq=tokens, dtype="float16").bytes
@@ -48,6 +58,7 @@ BLOG = "huggingface/blog, llama31.md"
 PAGE = "dev.to/jagmarques, kv-cache-memory-calculator"
 COMMAND_R = "dranger003/c4ai-command-r-v01-iMat.GGUF, discussion 6"
 GALLERY = "sebastianraschka.com/llm-architecture-gallery"
+PULL = "ggml-org/llama.cpp, pull 21551"
 OLLAMA = "ollama's lines, github file id 57429315021"
 FURTHER = (
     Further("llama-3.2-1b", "llama.cpp, 1,024 cells", 32.0, "MiB", cells(1024), LOG + "14033481518"),
@@ -101,6 +112,68 @@ FURTHER = (
     Further("phi-2", "llama.cpp, 2,048 cells, 32 layers", 640.0, "MiB", cells(2048), LOG + "25362796195"),
     Further("gemma-7b", "ollama, 2,048 cells", 896.0, "MiB", cells(2048), LOG + "42470021395"),
     Further("llama-13b", "llama.cpp, 512 cells, 40 layers", 400.0, "MiB", cells(512), LOG + "4083491035"),
+    Further("qwen3-14b", "llama.cpp, 65,536 cells, 40 layers, q4_0", 2880.0, "MiB", cells(65_536, "q4_0"), LOG + "61071482478"),
+    Further("qwen3-32b", "llama.cpp, 65,536 cells, 64 layers, q8_0", 8704.0, "MiB", cells(65_536, "q8_0"), LOG + "70149416153"),
+    Further(
+        "olmoe-1b-7b",
+        "llama.cpp, 8,192 cells, 16 layers, q8_0",
+        544.0,
+        "MiB",
+        cells(8192, "q8_0"),
+        "ggml-org/llama.cpp, docs/backend/snapdragon/README.md",
+    ),
+    Further("qwen3-235b-a22b", "ik_llama.cpp, 40,960 cells, q8_0", 3995.0, "MiB", cells(40_960, "q8_0"), LOG + "17521272204"),
+    Further("qwen3-235b-a22b", "ik_llama.cpp, 16,384 cells, q8_0", 1598.0, "MiB", cells(16_384, "q8_0"), LOG + "39173503970"),
+    Further("qwen3-8b", "Bonsai 8B, llama.cpp, q8_0, 2,560 cells by its f16 line", 191.25, "MiB", cells(2560, "q8_0"), PULL),
+    Further("qwen3-8b", "Bonsai 8B, llama.cpp, q4_0, 2,560 cells by its f16 line", 101.25, "MiB", cells(2560, "q4_0"), PULL),
+    Further("qwen3-8b", "Bonsai 8B, llama.cpp, iq4_nl, 2,560 cells by its f16 line", 101.25, "MiB", cells(2560, "iq4_nl"), PULL),
+    Further("mistral-small-24b", "Magidonia 24b, llama.cpp, q8_0, 6,656 cells by its f16 line", 552.5, "MiB", cells(6656, "q8_0"), PULL),
+    Further("mistral-small-24b", "Magidonia 24b, llama.cpp, q4_0, 6,656 cells by its f16 line", 292.5, "MiB", cells(6656, "q4_0"), PULL),
+    Further(
+        "deepseek-v3",
+        "llama.cpp, 131,072 cells, 61 layers, K of q4_0",
+        2470.5,
+        "MiB",
+        cells(131_072, "q4_0"),
+        LOG + "24785785173",
+        "that build kept a V of 2,196 MiB beside it, which later ones leave out",
+    ),
+    Further(
+        "qwen3.5-27b",
+        "llama.cpp, 200,704 cells, 16 of 64 layers, q4_0",
+        3528.0,
+        "MiB",
+        kept("attention", 200_704, "q4_0"),
+        LOG + "69838590195",
+    ),
+    Further(
+        "qwen3.5-27b",
+        "llama.cpp, 200,704 cells, 16 of 64 layers, q8_0",
+        6664.0,
+        "MiB",
+        kept("attention", 200_704, "q8_0"),
+        LOG + "69838590195",
+    ),
+    Further(
+        "qwen3.5-27b", "llama.cpp, states of 1 sequence with 4 drafts", 748.125, "MiB", kept("state", 256, "q4_0", 5), LOG + "69838590195"
+    ),
+    Further("qwen3.5-27b", "llama.cpp, 8,192 cells, 16 layers, q4_0", 144.0, "MiB", kept("attention", 8192, "q4_0"), LOG + "70517769573"),
+    Further(
+        "qwen3.5-9b",
+        "llama.cpp, 262,144 cells, 8 layers, K of q5_1, V of q8_0",
+        3712.0,
+        "MiB",
+        kept("attention", 262_144, "q5_1+q8_0"),
+        LOG + "61067584628",
+    ),
+    Further(
+        "qwen3.5-9b",
+        "llama.cpp, states of 1 sequence with 6 drafts",
+        351.75,
+        "MiB",
+        kept("state", 256, "q5_1+q8_0", 7),
+        LOG + "61067584628",
+    ),
 )
 UNITS = {"MiB": 2**20, "GiB": 2**30, "KiB": 2**10, "bytes": 1}
 HEAD = (

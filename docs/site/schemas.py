@@ -21,7 +21,7 @@ from weighbridge.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "schemas"
-VERSIONS: dict[str, int] = {}
+VERSIONS: dict[str, int] = {"cache": 2}
 """The version of each schema; 1 where none stands here."""
 
 SAMPLES: dict[str, tuple[str, ...]] = {
@@ -41,7 +41,14 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "reconcile": ("reconcile 110104890 bert-base-uncased", "reconcile 37B deepseek-v3", "reconcile 109000000 bert-base-uncased"),
     "audit": ("audit docs/tutorials/bert-by-hand.md",),
     "flops": ("flops bert-base-uncased", "flops whisper-tiny", "flops vit-base-patch16-224"),
-    "cache": ("cache llama-3-8b", "cache deepseek-v3", "cache mamba-130m", "cache gemma-2-2b", "cache t5-small"),
+    "cache": (
+        "cache llama-3-8b",
+        "cache deepseek-v3",
+        "cache mamba-130m",
+        "cache gemma-2-2b",
+        "cache t5-small",
+        "cache qwen3-8b --engine llama.cpp --dtype q8_0",
+    ),
     "memory": ("memory bert-base-uncased", "memory bert-base-uncased --training", "memory bert-base-uncased --batch 2"),
     "parallel": ("parallel llama-3-8b --tp 2 --pp 2 --dp 2",),
     "fits": ("fits llama-3-8b --device rtx-4090", "fits llama-3-8b --device a100-80g --for training --seq 4096"),

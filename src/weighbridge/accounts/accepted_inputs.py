@@ -71,7 +71,7 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
             raise UsageError(Text("patches: of how many images? say how many images each example has"))
         if "rows" not in seen:
             raise UsageError(Text("patches: {name} reads no images of any size", name=name))
-    refuse_lengths(model, given)
+    refuse_failing(model, given)
 
 
 def without_decoder(model: ModelValue, given: Inputs) -> Inputs:
@@ -99,17 +99,18 @@ BESIDE = (
 """An input, the length that stands for it in trees, and what is said where a tree has none."""
 
 
-def refuse_lengths(model: ModelValue, given: Inputs) -> None:
-    """Refuse more tokens than there are positions, and an input that a convolution is too wide for.
+def refuse_failing(model: ModelValue, given: Inputs) -> None:
+    """Refuse what no forward pass runs on: heads that do not share keys evenly, more tokens than positions, too short an input for a convolution.
 
     Raises:
-        UsageError: There are too many, or too few.
+        UsageError: The forward pass would fail.
 
     >>> from weighbridge import model
-    >>> refuse_lengths(model("wav2vec2-base"), Inputs(seq=399))
+    >>> refuse_failing(model("wav2vec2-base"), Inputs(seq=399))
     Traceback (most recent call last):
     weighbridge.core.errors.UsageError: seq: Wav2Vec2ForPreTraining needs an input of at least 400; 399 is too short
     """
+    refuse_uneven_heads(model)
     convolved = _convolutions(model.tree)
     if not _is_long_enough(convolved, given):
         from bisect import bisect_left
@@ -141,6 +142,37 @@ def refuse_lengths(model: ModelValue, given: Inputs) -> None:
 
 LONGEST_KERNELS = 1 << 20
 """An input of which any model's convolutions leave something."""
+
+
+def refuse_uneven_heads(model: ModelValue) -> None:
+    """Refuse attention whose heads do not share the heads of keys and values evenly.
+
+    Raises:
+        UsageError: They do not.
+
+    >>> from weighbridge import model
+    >>> refuse_uneven_heads(model("llama-3-8b", overrides={"num_key_value_heads": 3}))
+    Traceback (most recent call last):
+    weighbridge.core.errors.UsageError: LlamaForCausalLM: 32 attention heads cannot share 3 heads of keys and values evenly, so its forward pass fails
+    """
+    uneven = _uneven_heads(model.tree)
+    if uneven is not None:
+        raise UsageError(
+            Text(
+                "{name}: {heads} attention heads cannot share {kv_heads} heads of keys and values evenly, so its forward pass fails",
+                name=model.class_name or "this model",
+                heads=uneven[0],
+                kv_heads=uneven[1],
+            )
+        )
+
+
+@keep_last
+def _uneven_heads(tree: Part) -> tuple[int, int] | None:
+    """Return the heads of attention, and of its keys and values, where the one number does not divide the other."""
+    attention = (node for _, part in walk(tree) for node in part.children if isinstance(node, Attend))
+    pairs = ((node.heads, node.kv_heads) for node in attention)
+    return next(((heads, kv) for heads, kv in pairs if isinstance(heads, int) and isinstance(kv, int) and heads % kv), None)
 
 
 @keep_last

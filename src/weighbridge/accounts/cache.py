@@ -8,11 +8,11 @@ up in their own ways (:mod:`weighbridge.accounts.cache_engines`).
 
 from __future__ import annotations
 
-from weighbridge.accounts.accepted_inputs import refuse_lengths, without_decoder
-from weighbridge.accounts.cache_engines import ENGINES, Engine
+from weighbridge.accounts.accepted_inputs import refuse_failing, without_decoder
+from weighbridge.accounts.cache_engines import COMPUTED, ENGINES, ElementType, Engine, element_types
 from weighbridge.accounts.cache_windows import WHOLE, Limit, limit_of
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.weights import bits
+from weighbridge.accounts.memory.weights import dtype_name
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
@@ -23,7 +23,7 @@ from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, TypeAlias
 
 
 SEQ, DTYPE = 4096, "bfloat16"
@@ -40,7 +40,7 @@ class LayerCache(NamedTuple):
         tokens: How many tokens of an example a layer keeps; 1 for a state.
         elements: Elements that a layer keeps of a token, or of the state.
         window: How many keys a query sees at most, if that is limited.
-        element_bytes: Bytes of an element.
+        element_bytes: Bytes of an element; of a packed type the mean, with its scales.
         bytes: Bytes of all these layers, for all examples.
     """
 
@@ -50,7 +50,7 @@ class LayerCache(NamedTuple):
     tokens: int
     elements: int
     window: int | None
-    element_bytes: int
+    element_bytes: float
     bytes: int
 
 
@@ -88,7 +88,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     Args:
         model: A model that was made from a config.
         given: Examples and tokens.
-        dtype: The type of keys and values.
+        dtype: The type of keys and values; of llama.cpp also ``q8_0`` and its like, or one type for keys and one for values: ``q8_0+float16``.
         engine: One of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
 
     Raises:
@@ -98,13 +98,9 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     >>> cache_of(model("llama-3.2-1b"), Inputs(seq=1024)).bytes // 2**20
     32
     """
-    size = bits(dtype) // 8
-    if not size:
-        raise UsageError(
-            Text("dtype: keys and values are not kept in {dtype}; expected float32, bfloat16, float16, float8 or int8", dtype=dtype)
-        )
     if engine not in ENGINES:
         raise UsageError(Text("engine: expected one of {engines}, found {engine!r:.40}", engines=", ".join(ENGINES), engine=engine))
+    types = element_types(dtype, engine)
     if model.description is None:
         raise UsageError(Text("{source}: a cache needs a config; this has only tensors", source=model.source))
     why = UNKNOWN.get(model.model_type or "")
@@ -112,17 +108,20 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
     asked, given = given, without_decoder(model, given)
     idle = () if given == asked else ("decoder_seq",)
-    refuse_lengths(model, given)
+    refuse_failing(model, given)
     tree = _limit_windows(model) if engine == "reference" else model.tree
-    layers = _merge(list_caches(tree, given, size, ENGINES[engine]))
+    layers = _merge(list_caches(tree, given, types, ENGINES[engine]))
+    for entry in layers:
+        if entry.window is not None and entry.window < 1:
+            raise UsageError(Text("{module}: a window of {window} tokens; expected one or more", module=entry.module, window=entry.window))
     total = sum(entry.bytes for entry in layers)
-    per_token = _growth_without_rounding(layers, given)
+    per_token = _growth_without_rounding(layers)
     if engine == "reference":
-        grown = bytes_per_token(tree, given, size)
+        grown = bytes_per_token(tree, given, types[0].bytes)
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
-    trust = ENGINES[engine].trust if _is_checked(model, given) else "estimate"
+    trust = ENGINES[engine].trust if _is_checked(model, given) and (engine != "reference" or dtype_name(dtype) in COMPUTED) else "estimate"
     return CacheSize(total, per_token, total - per_token * tokens, layers, engine, trust, idle)
 
 
@@ -255,7 +254,8 @@ def bytes_per_token(tree: Part, given: Inputs, size: int = 2) -> Size:
     (32768, 0)
     """
     engine = ENGINES["reference"]
-    later, now = _list_layers(tree, _one_more(given), size, engine), _list_layers(tree, given, size, engine)
+    types = (ElementType(size), ElementType(size))
+    later, now = _list_layers(tree, _one_more(given), types, engine), _list_layers(tree, given, types, engine)
     total: Size = 0
     for entry in later:
         total = total + entry.bytes
@@ -271,30 +271,39 @@ def _one_more(given: Inputs) -> Inputs:
     return given._replace(decoder_seq=given.decoder_seq + 1)
 
 
-def _growth_without_rounding(layers: tuple[LayerCache, ...], given: Inputs) -> int:
+def _growth_without_rounding(layers: tuple[LayerCache, ...]) -> int:
     """Return the bytes that one more token adds, as if an engine did not round lengths up to whole blocks."""
-    growing = (entry for entry in layers if entry.kind in ("attention", "memory"))
-    return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
+    return sum(entry.bytes // entry.tokens for entry in layers if entry.kind in ("attention", "memory"))
 
 
-def list_caches(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[LayerCache, ...]:
-    """Return one entry for each kind of layer that keeps something; *size* is the bytes of an element of keys and values."""
-    return tuple(entry for entry in _list_layers(tree, given, size, engine) if entry.bytes)
+if TYPE_CHECKING:
+    Types: TypeAlias = tuple[ElementType, ElementType]
+    """How keys and how values are stored."""
 
 
-def _list_layers(tree: Part, given: Inputs, size: int, engine: Engine) -> Iterator[LayerCache]:
+def list_caches(tree: Part, given: Inputs, types: Types, engine: Engine) -> tuple[LayerCache, ...]:
+    """Return one entry for each kind of layer that keeps something."""
+    return tuple(entry for entry in _list_layers(tree, given, types, engine) if entry.bytes)
+
+
+def _list_layers(tree: Part, given: Inputs, types: Types, engine: Engine) -> Iterator[LayerCache]:
     known = {"one": 1, "batch": given.batch, **given.lengths()}
-    return _walk(tree, "", "seq", 1, False, _Walk(known, {}, given.batch, size, engine))
+    return _walk(tree, "", "seq", 1, False, _Walk(known, {}, given.batch, types, engine))
 
 
 class _Walk(NamedTuple):
-    """What stays the same throughout a walk: lengths by name, layers whose window is not yet given out by path, bytes of an element."""
+    """What stays the same throughout a walk: lengths by name, layers whose window is not yet given out by path, types of keys and values."""
 
     known: Mapping[str, int]
     left: dict[str, int]
     batch: int
-    size: int
+    types: Types
     engine: Engine
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element of the type of keys, where that is not packed."""
+        return self.types[0].bytes
 
 
 def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, walk: _Walk) -> Iterator[LayerCache]:
@@ -332,10 +341,10 @@ def _attention(node: Attend, path: str, stream: Stream, copies: Any, walk: _Walk
     if limited is not copies:
         kind = "attention" if node.causal else "cross attention"
         held = walk.engine.tokens(tokens, None) if node.causal else tokens
-        yield _entry(path, kind, copies - limited, held, elements, None, walk)
+        yield _entry(path, kind, copies - limited, held, elements, None, node, walk)
     if node.window is not None and not (isinstance(limited, int) and limited == 0):
         assert isinstance(node.window, int), "windows need ints"
-        yield _entry(path, "window", limited, walk.engine.tokens(tokens, node.window), elements, node.window, walk)
+        yield _entry(path, "window", limited, walk.engine.tokens(tokens, node.window), elements, node.window, node, walk)
 
 
 def _elements(node: Attend, engine: Engine) -> Size:
@@ -361,14 +370,48 @@ def _share(node: Attend | State, path: str, copies: Any, walk: _Walk) -> int:
     return taken
 
 
-def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, walk: _Walk) -> LayerCache:
-    total = walk.batch * copies * tokens * elements * walk.size
-    return LayerCache(path, kind, copies, tokens, elements, window, walk.size, total)
+def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, node: Attend, walk: _Walk) -> LayerCache:
+    keys, values = walk.types
+    if keys.block == values.block == 1 and keys == values:
+        total = walk.batch * copies * tokens * elements * keys.bytes
+        return LayerCache(path, kind, copies, tokens, elements, window, keys.bytes, total)
+    token = _packed_token(node, elements, walk.types)
+    total = walk.batch * copies * tokens * token
+    return LayerCache(path, kind, copies, tokens, elements, window, token / elements, total)
+
+
+def _packed_token(node: Attend, elements: Any, types: Types) -> Any:
+    """Return the bytes of a token's keys and values in llama.cpp's types; a latent vector is its key, and it has no value.
+
+    Raises:
+        UsageError: The width of a head is no multiple of the block.
+    """
+    latent = node.cache is not None and elements != node.kv_heads * (node.head_dim + node.value_dim)
+    kept = (
+        ((elements, elements),)
+        if latent
+        else ((node.kv_heads * node.head_dim, node.head_dim), (node.kv_heads * node.value_dim, node.value_dim))
+    )
+    total: Any = 0
+    for (row, width), (size, block), name in zip(kept, types, ("K", "V"), strict=False):
+        if width % block:
+            raise UsageError(
+                Text(
+                    "dtype: {name} has heads of {width} elements, which blocks of {block} do not divide: llama.cpp refuses this",
+                    name=name,
+                    width=width,
+                    block=block,
+                )
+            )
+        total = total + row // block * size
+    return total
 
 
 def _memory(node: State, path: str, stream: Stream, copies: Any, walk: _Walk) -> Iterator[LayerCache]:
     """Yield what a state that is kept of each token of a stream holds: the layers without a window, and those with one."""
     where = _below_state(path, node)
+    if walk.types[0] != walk.types[1] or walk.types[0].block > 1:
+        raise UsageError(Text("dtype: how llama.cpp packs {module} is not known; expected float32, bfloat16 or float16", module=where))
     tokens = evaluate(stream if node.tokens is None else node.tokens, walk.known)
     assert isinstance(tokens, int), "lengths need ints"
     assert node.window is None or isinstance(node.window, int), "windows need ints"

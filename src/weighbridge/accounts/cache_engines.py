@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from weighbridge.accounts.memory.weights import DTYPES, bits, dtype_name
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +63,7 @@ def in_blocks(block: int) -> Callable[[int, int | None], int]:
 
 
 def _round_up(value: int, by: int) -> int:
-    return -(-value // by) * by
+    return (value + by - 1) // by * by
 
 
 ENGINES: dict[str, Engine] = {
@@ -76,3 +79,56 @@ ENGINES: dict[str, Engine] = {
     "sglang": Engine(in_blocks(1), 0, False, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
 }
 """By name."""
+
+
+class ElementType(NamedTuple):
+    """How keys or values are stored: *bytes* for every *block* of elements, its scale among them."""
+
+    bytes: int
+    block: int = 1
+
+
+PACKED = {
+    "q8_0": ElementType(34, 32),
+    "q5_1": ElementType(24, 32),
+    "q5_0": ElementType(22, 32),
+    "q4_1": ElementType(20, 32),
+    "q4_0": ElementType(18, 32),
+    "iq4_nl": ElementType(18, 32),
+}
+"""What llama.cpp takes as ``--cache-type-k`` and ``--cache-type-v`` beside plain types (ggml-org/llama.cpp, common/arg.cpp; ggml/src/ggml-common.h)."""
+
+PLAIN = ("float64", "float32", "bfloat16", "float16", "float8", "int8")
+COMPUTED = ("float64", "float32", "bfloat16", "float16")
+"""Types of keys and values that are not packed; and those in which the reference computes, so that its cache has them."""
+
+
+def element_types(dtype: str, engine: str) -> tuple[ElementType, ElementType]:
+    """Return how keys and how values are stored.
+
+    Args:
+        dtype: One type, or that of keys and that of values with a plus sign between them.
+        engine: By whose rules.
+
+    Raises:
+        UsageError: A type that is not known, or is not the engine's.
+
+    >>> element_types("q8_0+float16", "llama.cpp")
+    (ElementType(bytes=34, block=32), ElementType(bytes=2, block=1))
+    """
+    keys, plus, values = dtype.partition("+") if isinstance(dtype, str) else (dtype, "", "")
+    if plus and engine != "llama.cpp":
+        raise UsageError(Text("dtype: one type for keys and another for values is a setting of the engine llama.cpp"))
+    return _element_type(keys, engine), _element_type(values if plus else keys, engine)
+
+
+def _element_type(dtype: str, engine: str) -> ElementType:
+    if dtype in PACKED:
+        if engine != "llama.cpp":
+            raise UsageError(Text("dtype: {dtype} is a type of the engine llama.cpp; found {engine}", dtype=dtype, engine=engine))
+        return PACKED[dtype]
+    if dtype in DTYPES and dtype not in PLAIN:
+        raise UsageError(
+            Text("dtype: keys and values are not kept in {dtype}; expected float32, bfloat16, float16, float8 or int8", dtype=dtype)
+        )
+    return ElementType(bits(dtype_name(dtype, (*PLAIN, *PACKED) if engine == "llama.cpp" else PLAIN)) // 8)

@@ -219,7 +219,9 @@ class Model(ModelValue):
 
         return reconcile_flops(self, usual_inputs(self, inputs), number)
 
-    def adapters(self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> AdapterCount:
+    def adapters(
+        self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False, quantization: str | None = None
+    ) -> AdapterCount:
         """Count the model with an adapter of the PEFT library: trainable, total and saved elements, and saved bytes.
 
         Args:
@@ -228,6 +230,7 @@ class Model(ModelValue):
             dtype: The element type that the base model is loaded in.
             autocast: Whether the adapter is kept in float32 beside a base in 16 bits, as the library does by itself.
             resized: Whether the vocabulary of the base was resized, so that its embeddings are saved too.
+            quantization: The scheme that packs the base's matrices: without *autocast* the type of an adapter depends on it.
 
         Raises:
             ConfigError: The adapter's config is wrong.
@@ -238,7 +241,7 @@ class Model(ModelValue):
         """
         from weighbridge.accounts.adapters.source import adapters_of
 
-        return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized)
+        return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized, quantization=quantization)
 
     def adapter_costs(
         self,
@@ -271,7 +274,7 @@ class Model(ModelValue):
         from weighbridge.accounts.inputs import Inputs
 
         config = adapter_config(adapter)
-        found = adapters_of(self, config, dtype=dtype, autocast=autocast)
+        found = adapters_of(self, config, dtype=dtype, autocast=autocast, quantization=quantization)
         given = Inputs(batch=batch, seq=seq)
         return costs_of(self, config, found, given, dtype=dtype, quantization=quantization, optimizer=optimizer)
 

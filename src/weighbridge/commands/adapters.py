@@ -65,7 +65,8 @@ def _answer(arguments: Arguments) -> Answer:
     model, config = arguments.model(), adapter_config(arguments.adapter)
 
     def count(model: ModelValue, config: Mapping[str, object]) -> AdapterCount:
-        return adapters_of(model, config, dtype=arguments.dtype, autocast=not arguments.no_autocast, resized=arguments.resized)
+        how = {"dtype": arguments.dtype, "autocast": not arguments.no_autocast, "resized": arguments.resized}
+        return adapters_of(model, config, **how, quantization=arguments.quantization)
 
     found = count(model, config)
 

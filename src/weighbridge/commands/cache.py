@@ -15,12 +15,21 @@ EXAMPLE = """example:
   weigh cache llama-3.2-1b --seq 1024
   weigh cache deepseek-v3 --batch 8 --seq 32768 --dtype float16
   weigh cache gemma-3-1b --seq 32768 --engine llama.cpp --json
+  weigh cache qwen3-14b --seq 65536 --engine llama.cpp --dtype q4_0
 """
 
 OPTIONS = (
     *SOURCE,
     *LENGTHS[:3],
-    Option("dtype", mark("type of keys and values: bfloat16, float16, float32 (default bfloat16)"), "WORD", default=None),
+    Option(
+        "dtype",
+        mark(
+            "type of keys and values: bfloat16, float16, float32, float8, int8; of llama.cpp also q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl,"
+            " or two, of keys and of values: q8_0+q4_0 (default bfloat16)"
+        ),
+        "WORD",
+        default=None,
+    ),
     Option("engine", mark("engine whose rules apply: reference, llama.cpp, vllm, sglang (default reference)"), "WORD", default="reference"),
     Option("explain", mark("derive it: formula, substitution, number, for each kind of layer"), kind="switch"),
     *OUTPUT,

@@ -64,12 +64,12 @@ def _answer(arguments: Arguments) -> Answer:
 
 def _inputs(model: ModelValue, arguments: Arguments) -> Inputs:
     """Return what is put in: what was asked, which the model has to have positions for, or the usual number of tokens."""
-    from weighbridge.accounts.accepted_inputs import refuse_lengths, usual_lengths
+    from weighbridge.accounts.accepted_inputs import refuse_failing, usual_lengths
     from weighbridge.accounts.inputs import Inputs
 
     if arguments.seq is None:
         seq, decoder_seq = usual_lengths(model, Inputs().seq, arguments.decoder_seq)
         return inputs_from(arguments, seq=seq, decoder_seq=decoder_seq)
     given = inputs_from(arguments)
-    refuse_lengths(model, given)
+    refuse_failing(model, given)
     return given

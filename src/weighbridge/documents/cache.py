@@ -7,7 +7,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 from weighbridge.documents.element_types import default_type_lines, stated_type
-from weighbridge.documents.given import describe_inputs
+from weighbridge.documents.given import beyond_positions, describe_inputs
 from weighbridge.documents.headline import headline
 from weighbridge.documents.human import CERTAINTY, memory_size
 
@@ -91,7 +91,7 @@ def _remarks(model: ModelValue, found: CacheSize, given: Inputs, dtype: str, say
         engine=say("the reference library") if found.engine == "reference" else found.engine,
         trust=say(CERTAINTY[found.trust]),
     )
-    return [say("{one} {other}").format(one=what, other=_growth(found, given, say))]
+    return [say("{one} {other}").format(one=what, other=_growth(found, given, say)), *beyond_positions(model, given, say)]
 
 
 def _growth(found: CacheSize, given: Inputs, say: Say) -> str:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 WHY = {
     "weights": mark("No --dtype is given: weights are taken in {dtype}, the type in which PyTorch makes them."),
+    "mixed": mark("No --dtype is given: weights are taken in {dtype}, one of the two types in which this recipe keeps them."),
     "cache": mark("No --dtype is given: the cache is taken in {dtype}, the type in which most models are served."),
 }
 """What stands for a type that nobody named, by what it is the type of."""
@@ -43,7 +44,7 @@ def default_type_lines(model: ModelValue, dtype: str, what: str, say: Say) -> li
 
     Args:
         dtype: The type that was taken.
-        what: Of what: ``weights`` or ``cache``.
+        what: Of what: ``weights``, those of a ``mixed`` recipe, or ``cache``.
     """
     stated = stated_type(model)
     if stated == dtype:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.accepted_inputs import length_names, reads_waves
+from weighbridge.accounts.cache_windows import text_config
 from weighbridge.accounts.flops import depends_on_length, flops_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
@@ -47,6 +48,26 @@ def describe_inputs(model: ModelValue, given: Inputs, say: Say = str, more: str 
     if form is None:
         form = (FIXED if _is_known(model, given) else UNKNOWN)[given.batch == 1]
     return say(form).format(batch=f"{given.batch:,}", seq=f"{given.seq:,}", decoder=f"{decoder:,}", more=more)
+
+
+def beyond_positions(model: ModelValue, given: Inputs, say: Say = str) -> list[str]:
+    """Say that more tokens are asked for than the config states positions, where these bound no table.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.accounts.inputs import Inputs
+    >>> beyond_positions(model("llama-3-8b", overrides={"max_position_embeddings": 8192}), Inputs(seq=9000))
+    ['The config states 8,192 positions: what 9,000 tokens cost is counted, but the model is not made for them.']
+    """
+    if model.description is None:
+        return []
+    stated = text_config(model.description.family.fields, model.description.raw)[1].get("max_position_embeddings")
+    tokens = given.seq if given.decoder_seq is None else given.decoder_seq
+    if type(stated) is not int or tokens <= stated:
+        return []
+    return [say(BEYOND).format(positions=f"{stated:,}", tokens=f"{tokens:,}")]
+
+
+BEYOND = mark("The config states {positions} positions: what {tokens} tokens cost is counted, but the model is not made for them.")
 
 
 def describe_lengths(model: ModelValue, batch: int, seq: int, say: Say = str) -> str:

@@ -10,7 +10,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 from weighbridge.documents.element_types import OF_FILE, TRAINED, default_type_lines, stated_type
-from weighbridge.documents.given import describe_inputs
+from weighbridge.documents.given import beyond_positions, describe_inputs
 from weighbridge.documents.headline import headline
 from weighbridge.documents.human import certainty, memory_size
 
@@ -99,7 +99,7 @@ def document(
     remarks = [
         *_remarks(model, given, how, found, _weights_dtype(model, how, training, say), say),
         *(_type_lines(model, how, training, say) if assumed else ()),
-        *(_unreached_lines(model, given, say) if training else ()),
+        *((*_unreached_lines(model, given, say), *beyond_positions(model, given, say)) if training else ()),
         *([say(KEPT).format(dtype=how.dtype)] if found.trust["weights"] == "bound" else []),
         *_quantization_lines(model, how, say),
     ]
@@ -124,7 +124,7 @@ def _type_lines(model: ModelValue, how: Settings, training: bool, say: Say) -> l
     """Say which dtype the weights are counted in where none was given."""
     where = _type_from(model, how, training)
     if where == "default":
-        return default_type_lines(model, how.dtype, "weights", say)
+        return default_type_lines(model, how.dtype, "mixed" if training and how.precision in ("mixed", "megatron") else "weights", say)
     if where == "file":
         return [say(TRAINED).format(dtype=how.dtype) if training else say(OF_FILE)]
     return []  # the line on the config's quantization says it

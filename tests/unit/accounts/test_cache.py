@@ -67,8 +67,46 @@ def test_engines_round_up() -> None:
 
 
 @pytest.mark.parametrize(
+    ("dtype", "bytes_of_a_row"),
+    [("q8_0", 34), ("q5_1", 24), ("q5_0", 22), ("q4_1", 20), ("q4_0", 18), ("iq4_nl", 18), ("float16", 64)],
+)
+def test_llama_cpp_keeps_blocks_of_32(dtype: str, bytes_of_a_row: int) -> None:
+    qwen = model("qwen3-8b")
+    whole, keys = (qwen.cache(seq=256, dtype=said, engine="llama.cpp").bytes for said in (dtype, f"{dtype}+float16"))
+    assert whole == 36 * 256 * 2 * 1024 // 32 * bytes_of_a_row
+    assert keys == 36 * 256 * (1024 // 32 * bytes_of_a_row + 2 * 1024)
+
+
+def test_a_latent_vector_is_a_key_without_a_value() -> None:
+    # llama.cpp's log: 2,470.50 MiB for 131,072 cells of 61 layers in q4_0
+    assert model("deepseek-v3").cache(seq=131_072, dtype="q4_0+float16", engine="llama.cpp").bytes == 2470.5 * MIB
+
+
+def test_the_reference_computes_in_no_type_of_8_bits() -> None:
+    assert [model("gpt2").cache(dtype=dtype).trust for dtype in ("float16", "int8", "float8")] == ["exact", "estimate", "estimate"]
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"sliding_window": 0}, "model.layers.self_attn: a window of 0 tokens; expected one or more"),
+        ({"sliding_window": -5}, "model.layers.self_attn: a window of -5 tokens; expected one or more"),
+        (
+            {"num_key_value_heads": 3},
+            "LlamaForCausalLM: 32 attention heads cannot share 3 heads of keys and values evenly, so its forward pass fails",
+        ),
+    ],
+)
+def test_what_no_forward_pass_keeps_is_refused(config: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=f"^{why}$"):
+        model("llama-3-8b", overrides=config).cache()
+
+
+@pytest.mark.parametrize(
     ("said", "why"),
     [
+        ({"dtype": "q8_0"}, "dtype: q8_0 is a type of the engine llama.cpp; found reference"),
+        ({"dtype": "q8_0+q4_0", "engine": "vllm"}, "dtype: one type for keys and another for values is a setting of the engine llama.cpp"),
         ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
         ({"engine": "tgi"}, "engine: expected one of reference, llama.cpp, vllm, sglang, found 'tgi'"),
         ({"dtype": "int4"}, "dtype: keys and values are not kept in int4"),

@@ -117,9 +117,10 @@ def test_serving_is_weights_and_cache_and_what_is_kept_back() -> None:
         ({"gib": 24, "batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
         ({"gib": 24, "dtype": "int3"}, "dtype: expected one of float32, float16, bfloat16, found 'int3'"),
         ({"gib": 0.5}, "gib: 0.5 GiB leave nothing beside the 1 GiB that are reserved for the engine"),
-        ({"gib": -1}, "gib: expected a number of GiB, found -1"),
-        ({"gib": True}, "gib: expected a number of GiB, found True"),
-        ({"gib": 24, "overhead": None}, "overhead: expected a number of GiB, found None"),
+        ({"gib": 0.001}, "gib: 0.001 GiB leave nothing beside the 1 GiB that are reserved for the engine"),
+        ({"gib": -1}, "gib: expected a number of GiB from 0 to 1,048,575, found -1"),
+        ({"gib": True}, "gib: expected a number of GiB from 0 to 1,048,575, found True"),
+        ({"gib": 24, "overhead": None}, "overhead: expected a number of GiB from 0 to 1,048,575, found None"),
         ({"device": 3}, "device: expected a name, such as a100-80g, found 3"),
     ],
 )

@@ -92,6 +92,30 @@ ANSWERS = (
     ("flops bert-base-uncased --decoder-seq 5", "decoder_seq: BertModel has no decoder beside an encoder"),
     ("cache llama-3-8b --engine vlm", "engine: expected one of reference, llama.cpp, vllm, sglang, found 'vlm'"),
     (
+        "cache phi-2 --engine llama.cpp --dtype q8_0",
+        "dtype: K has heads of 80 elements, which blocks of 32 do not divide: llama.cpp refuses this",
+    ),
+    ("memory gpt2 --training --precision amp --dtype bfloat16", "precision: amp keeps the weights in float32, found dtype bfloat16"),
+    (
+        "memory gpt2 --training --precision mixed --dtype float32",
+        "precision: mixed keeps the weights in bfloat16 or float16, found dtype float32",
+    ),
+    (
+        "memory gpt2 --training --quantization bnb-4bit",
+        "quantization: packed weights are not trained; weigh adapters --quantization trains an adapter on them",
+    ),
+    (
+        "memory gpt2 --training --attention flash --device cuda",
+        "attention: the flash kernels of a GPU take bfloat16 or float16; found float32",
+    ),
+    ("adapters gpt2 lora:r=8 --dtype int8", "dtype: expected one of float64, float32, float16, bfloat16, found 'int8'"),
+    ("adapters gpt2 lora:r=8,r=9", "r: given twice"),
+    ("adapters gpt2 lora:use_dora=maybe", "use_dora: expected true or false, found 'maybe'"),
+    (
+        "adapters gpt2 loha:target_modules=c_attn --quantization bnb-4bit",
+        "loha: not counted beside bnb-4bit, where the library refuses it or takes sizes from what is packed",
+    ),
+    (
         "memory bert-base-uncased --optimizer zzz",
         "optimizer: expected one of sgd, momentum, adam, adamw, amsgrad, adamax, nadam, radam, rmsprop, adagrad, adadelta, asgd, rprop, adafactor, adam8bit, adamw8bit, lion8bit, lion, muon, found 'zzz'",
     ),

@@ -20,7 +20,7 @@ from weighbridge.explain.traced_ints import TracedInt, formula_of, with_letters
 
 TRAINED: list[tuple[Any, dict[str, Any]]] = [
     ("bert-tiny", {"attention": "eager"}),
-    ("bert-tiny", {"optimizer": "adafactor", "precision": "amp"}),
+    ("bert-tiny", {"optimizer": "adafactor", "precision": "megatron", "dtype": "bfloat16"}),
     ("gpt2", {"dropout": True}),
     ("gemma-3-1b", {"dtype": "bfloat16", "precision": "mixed"}),
     ("qwen3-0.6b", {"quantization": "bnb-4bit-double", "dtype": "bfloat16"}),

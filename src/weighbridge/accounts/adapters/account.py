@@ -26,6 +26,7 @@ from weighbridge.accounts.adapters.kinds import check_kinds
 from weighbridge.accounts.adapters.lora import lora
 from weighbridge.accounts.adapters.matching import all_linear
 from weighbridge.accounts.adapters.methods import METHODS, Method
+from weighbridge.accounts.adapters.packed_base import holds_integers, in_float32
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
 from weighbridge.accounts.adapters.replication import replicate
@@ -40,7 +41,7 @@ from weighbridge.accounts.adapters.targets import (
     refuse_others,
     resolve_config,
 )
-from weighbridge.accounts.adapters.tokens import trainable_rows
+from weighbridge.accounts.adapters.tokens import trainable_rows, wrapped_tables
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text, mark
@@ -102,7 +103,9 @@ MOST_NAMES = 12
 """Names of linear layers that an error lists at most."""
 
 
-def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> AdapterCount:
+def count_adapter(
+    base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False, packed: bool = False
+) -> AdapterCount:
     """Count a model with an adapter.
 
     Args:
@@ -110,6 +113,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
         raw: The adapter's config, as its ``adapter_config.json`` says it.
         autocast: Whether the adapter is kept in float32 beside a base in 16 bits, as the library does by itself.
         resized: Whether the base's vocabulary was resized, so that its embeddings are saved too.
+        packed: Whether the linear layers inside the base's layers hold integers, which give an adapter no type: it stays in float32.
 
     Raises:
         ConfigError: The config is wrong.
@@ -152,7 +156,10 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
         )
         raise UsageError(names)
     given = tuple(zip(places, _add(method, places, config), strict=True))
+    if packed:
+        given = tuple((place, in_float32(tensors) if holds_integers(place) else tensors) for place, tensors in given)
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
+    shared = in_float32(shared) if packed and config["peft_type"] != "TRAINABLE_TOKENS" else shared
     return _count_sites(base, config, method, given, shared, autocast, resized)
 
 
@@ -238,14 +245,15 @@ def _count_sites(
     adapted_paths = {place.path for place, _ in given if config["peft_type"] != "OSF" or place.kind == "linear"}
     total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     thawed = train_biases(base, config, [place for place, _ in given], saved)
-    copies = copy_modules(base, config, adapted_paths, saved)
+    types = dict.fromkeys(wrapped_tables(base, config), own)
+    copies = copy_modules(base, config, adapted_paths, saved, types)
     # a module that is copied whole brings its biases in its copy: the base's own stay frozen
     for path in (path for path, _ in copies):
         thawed -= {owner(row) for row in base.within(path)}
     biases = count_elements(row for row in base.rows if row.name in thawed)
     whole, twice = sum(count for _, count in copies), frozen_copies(copies)
-    rows = copied_rows(base, copies)
-    rows += [row for row in base.rows if row.name in thawed]
+    rows = copied_rows(base, copies, types)
+    rows += [(row, base.dtype) for row in base.rows if row.name in thawed]
     save_embeddings(base, config, adapted_paths, resized, saved)
     why = method.at_most([place for place, _ in given], config) if method.at_most else ""
     return AdapterCount(
@@ -260,7 +268,7 @@ def _count_sites(
         method.formula,
         (why,) if why else (),
         saved.sizes(),
-        *_merge_sizes(added, own, whole, rows, base.dtype),
+        *_merge_sizes(added, own, [(count, types.get(path, base.dtype)) for path, count in copies], rows),
         trust="bound" if why else "exact",
     )
 
@@ -288,15 +296,15 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
             saved.put(tensor.name, tensor.count, tensor.dtype or own)
     if name != "ADAPTION_PROMPT":
         refuse_whole_model(saves)
-    copies = copy_modules(base, config, (), saved) if name != "ADAPTION_PROMPT" else ()
+    copies = copy_modules(base, config, (), saved, {}) if name != "ADAPTION_PROMPT" else ()
     if resized:
         save_embeddings(base, {**config, "target_modules": ()}, (), True, saved)
     parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
     # the library freezes a base module by module: what stands in none of them goes on learning
     loose = count_elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
     whole, twice = sum(count for _, count in copies), frozen_copies(copies)
-    rows = copied_rows(base, copies)
-    rows += [row for row in parameters if loose and "." not in row.name and not row.frozen]
+    rows = copied_rows(base, copies, {})
+    rows += [(row, base.dtype) for row in parameters if loose and "." not in row.name and not row.frozen]
     return AdapterCount(
         name,
         sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole - twice + loose,
@@ -309,7 +317,7 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
         formula,
         () if task is not None or name == "ADAPTION_PROMPT" else (WITHOUT_TASK,),
         saved.sizes(),
-        *_merge_sizes(added, own, whole, rows, base.dtype),
+        *_merge_sizes(added, own, [(whole, base.dtype)], rows),
     )
 
 
@@ -329,14 +337,14 @@ def _count_partial(base: Base, raw: Mapping[str, Any], name: str) -> AdapterCoun
     total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     size = BYTES[base.dtype]
     saved = own + extra
-    sizes = _merge_sizes(added, base.dtype, 0, [row for row in base.rows if row.name in trained], base.dtype)
+    sizes = _merge_sizes(added, base.dtype, [], [(row, base.dtype) for row in base.rows if row.name in trained])
     return AdapterCount(name, saved, total, saved, saved * size, (), added, (), own, part.formula, (), ((size, saved),), *sizes)
 
 
 def _merge_sizes(
-    added: Iterable[AddedTensor], own: str, whole: int, rows: list[Row], dtype: str
+    added: Iterable[AddedTensor], own: str, copies: list[tuple[int, str]], rows: list[tuple[Row, str]]
 ) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[tuple[int, ...], str], ...]]:
-    """Return what is added, and what is trained; *whole* and *rows* are the base's own, copied or trained in place, of *dtype*."""
+    """Return what is added, and what is trained; *copies* and *rows* are the base's own, copied or trained in place, each with its type."""
     seen: dict[Any, Any] = {}  # equal pairs are one object: of a hundred thousand tensors few differ
     learned, sizes = [], []
     for _, shape, is_trained, is_parameter, _, kind in added:
@@ -348,5 +356,5 @@ def _merge_sizes(
             sizes.append(size)
             if is_trained:
                 learned.append(pair)
-    learned += [(row.shape, dtype) for row in rows]
-    return (*sizes, (whole, dtype)), tuple(learned)
+    learned += [(row.shape, dtype) for row, dtype in rows]
+    return (*sizes, *copies), tuple(learned)

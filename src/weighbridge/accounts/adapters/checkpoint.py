@@ -108,8 +108,10 @@ def train_biases(base: Base, config: Mapping[str, Any], places: list[Site], save
     return {owner(row) for row in rows if row.role != "buffer"}
 
 
-def copy_modules(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], saved: SavedTensors) -> tuple[tuple[str, int], ...]:
-    """Return the modules that are trained whole, each with the elements of its copy, and save them.
+def copy_modules(
+    base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], saved: SavedTensors, types: Mapping[str, str]
+) -> tuple[tuple[str, int], ...]:
+    """Return the modules that are trained whole, each with the elements of its copy, and save them; *types* has those not kept in the base's type.
 
     A module inside another one that is copied is copied once more: the inner copy is trained, that part of the outer one is not.
     """
@@ -124,7 +126,7 @@ def copy_modules(base: Base, config: Mapping[str, Any], adapted_paths: Collectio
         rows, is_inner = base.within(path), any(path.startswith(f"{outer}.") for outer, _ in found)
         found.append((path, count_elements(_parameters(rows))))
         for row in rows:
-            saved.put(f"copy:{row.name}", count_elements((row,)), "int64" if row.name.endswith(COUNTER) else base.dtype)
+            saved.put(f"copy:{row.name}", count_elements((row,)), "int64" if row.name.endswith(COUNTER) else types.get(path, base.dtype))
             if config.get("bias") == "all" and row.name.endswith(".bias"):  # whatever has bias in its key: both sides of a wrapper
                 for key in ("wrapped", "inner copy", "inner wrapped") if is_inner else ("wrapped",):
                     saved.put(f"{key}:{row.name}", count_elements((row,)), base.dtype)
@@ -132,14 +134,14 @@ def copy_modules(base: Base, config: Mapping[str, Any], adapted_paths: Collectio
         weight = base.modules[path].weight
         if weight is not None:
             found.append((path, 0))
-            saved.put(f"copy:{weight.name}", count_elements((weight,)), base.dtype)
+            saved.put(f"copy:{weight.name}", count_elements((weight,)), types.get(path, base.dtype))
     return tuple(found)
 
 
-def copied_rows(base: Base, copies: tuple[tuple[str, int], ...]) -> list[Row]:
-    """Return what is trained of copied modules: each tensor once, whichever copy it is trained in."""
+def copied_rows(base: Base, copies: tuple[tuple[str, int], ...], types: Mapping[str, str]) -> list[tuple[Row, str]]:
+    """Return what is trained of copied modules, with its type: each tensor once, whichever copy it is trained in."""
     outermost = [path for path, count in copies if count and not any(path.startswith(f"{outer}.") for outer, _ in copies)]
-    return [row for path in outermost for row in _parameters(base.within(path))]
+    return [(row, types.get(path, base.dtype)) for path in outermost for row in _parameters(base.within(path))]
 
 
 def frozen_copies(copies: tuple[tuple[str, int], ...]) -> int:

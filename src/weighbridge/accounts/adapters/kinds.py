@@ -24,6 +24,12 @@ WHOLE = frozenset(
 )
 NAMES = frozenset("target_modules exclude_modules feedforward_modules layers_pattern".split())
 LISTS = frozenset("modules_to_save target_parameters".split())
+FLAGS = frozenset(
+    """apply_GS block_share coft decompose_both enable_softmax enable_softmax_topk ensure_weight_tying fan_in_fan_out inference_mode
+    layerwise_scalings lora_bias para prefix_projection proportional_parameters psoft_mag_a psoft_mag_b psoft_orth rank_dropout_scale
+    runtime_offload_base_weight save_indices save_only_topk_weights save_precomputed_indices save_projection select_top share_embeddings sparse
+    use_asa use_cayley_neumann use_dora use_dynamic_rank use_effective_conv2d use_idwt use_qalora use_rslora use_trainable_adapters very_sparse""".split()
+)
 PATTERNS = frozenset("rank_pattern block_size_pattern n_frequency_pattern".split())
 OBJECTS = frozenset("alpha_pattern lambda_pattern monteclora_config target_svd_config velora_config".split())
 SHARES = frozenset("sparse_rate weight_tying".split())
@@ -36,12 +42,12 @@ def check_kinds(raw: Mapping[str, Any]) -> None:
     >>> check_kinds({"r": "eight"})
     Traceback (most recent call last):
         ...
-    weighbridge.core.errors.ConfigError: r: expected a whole number from 0 to 10^15
+    weighbridge.core.errors.ConfigError: r: expected a whole number from 0 to 10^15, found 'eight'
     """
     for key, value in raw.items():
         for kind, (fields, fits) in KINDS.items():
             if key in fields and value is not None and not fits(value):
-                raise ConfigError(Text("expected {kind}", kind=Text(kind)), key=key, value=value)
+                raise ConfigError(Text("expected {kind}, found {value}", kind=Text(kind), value=f"{value!r:.40}"), key=key, value=value)
 
 
 def _is_whole(value: object) -> bool:
@@ -84,6 +90,7 @@ KINDS: dict[str, tuple[frozenset[str], Callable[[object], bool]]] = {
         frozenset(("gralora_k", "group_size", "n_splits", "vector_length")),
         lambda value: value != 0 and _is_whole(value),
     ),
+    mark("true or false"): (FLAGS, lambda value: isinstance(value, int) and value in (0, 1)),
     mark("a text"): (frozenset(("variant",)), lambda value: isinstance(value, str)),
     mark("a list of names, or a pattern"): (NAMES, lambda value: isinstance(value, str) or _is_list(value)),
     mark("a list of names"): (LISTS, _is_list),

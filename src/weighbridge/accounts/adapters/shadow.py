@@ -130,19 +130,19 @@ def _mirror(model: ModelValue, config: Config) -> Base:
 
 
 def shadow(site: Site, config: Config) -> Iterator[AddedTensor]:
-    """Yield what a block gets: a bottleneck that injects the shadow's state, and two small networks that move it on."""
+    """Yield what a block gets: a bottleneck that injects the shadow's state, and two small networks that move it on; a block has no weight whose type they could take."""
     path, wide = site.path, config["shadow_width"]
     r, inner = config["r"], config.get("update_hidden_size") or config["r"]
     for key, value in (("r", r), ("update_hidden_size", inner)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigError("expected a whole number from 1 up", key=key, value=value)
-    yield AddedTensor(f"{path}.shadow_down.weight", (r, wide))
-    yield AddedTensor(f"{path}.shadow_up.weight", (wide, r))
+    yield AddedTensor(f"{path}.shadow_down.weight", (r, wide), dtype="float32")
+    yield AddedTensor(f"{path}.shadow_up.weight", (wide, r), dtype="float32")
     for name in ("shadow_update_transform", "shadow_update_gate"):
-        yield AddedTensor(f"{path}.{name}.0.weight", (inner, wide))
-        yield AddedTensor(f"{path}.{name}.0.bias", (inner,))
-        yield AddedTensor(f"{path}.{name}.2.weight", (wide, inner))
-        yield AddedTensor(f"{path}.{name}.2.bias", (wide,))
+        yield AddedTensor(f"{path}.{name}.0.weight", (inner, wide), dtype="float32")
+        yield AddedTensor(f"{path}.{name}.0.bias", (inner,), dtype="float32")
+        yield AddedTensor(f"{path}.{name}.2.weight", (wide, inner), dtype="float32")
+        yield AddedTensor(f"{path}.{name}.2.bias", (wide,), dtype="float32")
 
 
 def shadow_model(sites: list[Site], config: Config, below: Base) -> Iterator[AddedTensor]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from weighbridge.accounts.adapters.account import REFUSED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
-from weighbridge.accounts.adapters.checkpoint import BYTES
 from weighbridge.accounts.adapters.fields import known_fields, refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.mixture import count_mixture
+from weighbridge.accounts.adapters.packed_base import INTEGERS, refuse_beside
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.accounts.adapters.shadow import prepare_shadow
@@ -30,26 +30,39 @@ CONFIG = "adapter_config.json"
 LARGEST = 1 << 24
 """Bytes of an adapter's config that are read."""
 
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+"""Types that a base is trained in beside an adapter; packed matrices are a scheme's."""
+
 LISTS = frozenset(("train", "freeze", "modules_to_save", "target_parameters", "feedforward_modules", "exclude_modules", "target_modules"))
 """Fields whose value on the command line is a list of names, joined by plus signs."""
 
 
 def adapters_of(
-    model: ModelValue, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False
+    model: ModelValue,
+    adapter: object,
+    *,
+    dtype: str = "float32",
+    autocast: bool = True,
+    resized: bool = False,
+    quantization: str | None = None,
 ) -> AdapterCount:
-    """Count a model with an adapter, given in any form."""
-    dtype = dtype_name(dtype, BYTES)
+    """Count a model with an adapter, given in any form; without *autocast* its type is that of the modules below, packed by *quantization* or not."""
+    dtype = dtype_name(dtype, FLOATS)
     below, config = (
         base(model.tree if model.listed is None else model.listed, model.model_type or "", facts_of(model), dtype, model.class_name),
         known_fields(adapter_config(adapter)),
     )
     _refuse_task(config, model)
     method = str(config.get("peft_type", "LORA")).upper()
+    if quantization is not None:
+        refuse_beside(method, quantization, autocast)
+    # with autocast only AdaLoRA shows what lies below: its rank is trained where a cast makes it anew
+    packed = quantization is not None and quantization.startswith(INTEGERS) and (not autocast or method == "ADALORA")
     if method == "XLORA":
         return count_mixture(below, config, _experts(config), autocast=autocast)
     if method == "SHADOW":
         config = prepare_shadow(model, below, config)
-    return count_adapter(below, config, autocast=autocast, resized=resized)
+    return count_adapter(below, config, autocast=autocast, resized=resized, packed=packed)
 
 
 GENERATED = ("CAUSAL_LM", "SEQ_2_SEQ_LM")
@@ -164,7 +177,9 @@ def _line(fields: str) -> dict[str, Any]:
     for pair in fields.split(",") if fields else ():
         key, separator, value = pair.partition("=")
         if not separator or not key:
-            raise UsageError(Text("{pair!r}: expected key=value, such as r=8", pair=pair))
+            raise UsageError(Text("{pair!r}: expected key=value, such as r=8; a list of names is joined by plus signs", pair=pair))
+        if key in result:
+            raise UsageError(Text("{key}: given twice", key=key))
         if key in LISTS and not any(sign in value for sign in "*(\\|[") and value != "all-linear":
             result[key] = value.split("+")
             continue

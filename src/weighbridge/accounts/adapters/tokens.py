@@ -39,6 +39,19 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
             raise UsageError(Text("{path}: its rows cannot be trained separately: it is adapted already, or is not a table", path=name))
 
 
+def wrapped_tables(base: Base, config: Mapping[str, Any]) -> frozenset[str]:
+    """Return the tables that the library wraps to train some of their rows: those that are named, and what is tied to the input table.
+
+    A copy of such a table (``modules_to_save``) lies inside the wrapper, so that it is kept in the adapter's type, not the base's.
+    """
+    stated = config.get("trainable_token_indices")
+    if stated is None:
+        return frozenset()
+    names = tuple(stated) if isinstance(stated, dict) else (base.input_embedding or "embed_tokens",)
+    named = frozenset(path for path in base.modules if path.endswith(names))
+    return named | frozenset(base.tied if base.ties and base.input_embedding in named else ())
+
+
 def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> set[str]:
     """Return the tables that follow the one they are tied to: those of tied tables that train the same rows."""
     assert base.input_embedding is not None

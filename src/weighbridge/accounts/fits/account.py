@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from weighbridge.accounts.accepted_inputs import refuse_uneven_heads
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.fits.plans import (
     ACTIVATIONS,
@@ -108,12 +109,13 @@ def fits_of(
     if purpose not in PURPOSES:
         raise UsageError(Text("for: expected one of {purposes}, found {purpose!r:.40}", purposes=", ".join(PURPOSES), purpose=purpose))
     dtype = dtype_name(dtype, ("float32", "float16", "bfloat16"))
+    refuse_uneven_heads(model)
     batch = positive_int(batch, "batch")
     seq = min(SEQ, longest_context(model)) if seq is None else positive_int(seq, "seq")
     if memory <= overhead:
         raise UsageError(
             Text(
-                "gib: {value:g} GiB leave nothing beside the {value2:g} GiB that are reserved for the engine",
+                "gib: {value:.4g} GiB leave nothing beside the {value2:.4g} GiB that are reserved for the engine",
                 value=memory / GIB,
                 value2=overhead / GIB,
             )
@@ -159,7 +161,7 @@ def _gib_bytes(value: object, name: str) -> int:
     """
     number = plain_int(value)
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1 << 20:
-        raise UsageError(Text("{name}: expected a number of GiB, found {value!r}", name=name, value=value))
+        raise UsageError(Text("{name}: expected a number of GiB from 0 to 1,048,575, found {value!r}", name=name, value=value))
     return int(number * GIB)
 
 

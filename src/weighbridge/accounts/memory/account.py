@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.accepted_inputs import refuse_lengths
+from weighbridge.accounts.accepted_inputs import refuse_failing
 from weighbridge.accounts.inputs import truth_value
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.backward import backward_peak
@@ -32,7 +32,7 @@ from weighbridge.accounts.memory.weights import (
 )
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, join_with_or
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -127,6 +127,10 @@ def settings(**said: object) -> Settings:
             )
     if "dtype" in given:
         given["dtype"] = dtype_name(given["dtype"])
+    if given.get("attention") == "flash" and given.get("device") == "cuda" and given.get("dtype", "float32") not in ("bfloat16", "float16"):
+        raise UsageError(
+            Text("attention: the flash kernels of a GPU take bfloat16 or float16; found {dtype}", dtype=given.get("dtype", "float32"))
+        )
     for name in ("dropout", "loss"):
         given[name] = truth_value(given.get(name, False), name)
     return Settings(**given)  # type: ignore[arg-type]
@@ -142,12 +146,42 @@ def settings_of(model: ModelValue, training: bool = False, **said: object) -> Se
     >>> settings_of(model("bert-base-uncased")).dtype
     'float32'
     """
+    if training:
+        said = said | {"dtype": _trained_type(model, said)}
     stated = quantization_of(model) if not training and said.get("dtype") is None and said.get("quantization") is None else None
     if stated is not None and stated.scheme is not None:
         said = said | {"dtype": stated.dtype, "quantization": stated.scheme}
     elif model.kind == "checkpoint" and said.get("dtype") is None and said.get("quantization") is None:
         said = said | {"dtype": file_type(model.tree)}
     return settings(**said)
+
+
+def _trained_type(model: ModelValue, said: Mapping[str, object]) -> object:
+    """Return the type of the weights in training: the one that is named, else what the recipe keeps them in; None where it keeps them in any.
+
+    Raises:
+        UsageError: The recipe keeps them in another, or a scheme packs them: what is packed has no gradient.
+    """
+    if said.get("quantization") is not None:
+        raise UsageError(Text("quantization: packed weights are not trained; weigh adapters --quantization trains an adapter on them"))
+    precision, dtype = said.get("precision"), said.get("dtype")
+    if precision not in ("amp", "mixed", "megatron"):
+        return dtype
+    kept = ("float32",) if precision == "amp" else ("bfloat16", "float16")
+    if dtype is None:
+        from_file = file_type(model.tree) if model.kind == "checkpoint" else None
+        return from_file if from_file in kept else kept[0]
+    named = dtype_name(dtype)
+    if named not in kept:
+        raise UsageError(
+            Text(
+                "precision: {precision} keeps the weights in {kept}, found dtype {dtype}",
+                precision=precision,
+                kept=join_with_or(kept),
+                dtype=named,
+            )
+        )
+    return named
 
 
 def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False) -> Memory:
@@ -277,7 +311,9 @@ def forward_activations(
     """
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"
-    refuse_lengths(model, given if compared is None else given._replace(seq=compared))
+    if how.precision == "amp":
+        return None, Text("activations: what autocast keeps, copies of weights in 16 bits among it, is not described")
+    refuse_failing(model, given if compared is None else given._replace(seq=compared))
     asked = Pass(
         given.batch,
         given.seq,

@@ -10,7 +10,7 @@ arXiv:2104.04473, section 2.2); Qi et al. 2023 (arXiv:2401.10241, table 2)
 from __future__ import annotations
 
 from weighbridge.accounts.cache import UNKNOWN, list_caches
-from weighbridge.accounts.cache_engines import ENGINES
+from weighbridge.accounts.cache_engines import ENGINES, ElementType
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, settings
 from weighbridge.accounts.parallel.layout import Layout
@@ -187,19 +187,19 @@ def _cache(model: ModelValue, layout: Layout, layers: list[str], batch: int, seq
     if model.description is None or (model.model_type or "") in UNKNOWN:
         return None, False
     places = _stages_of_layers(len(layers), layout)
-    size = layout.parameter_bytes
+    types = (ElementType(layout.parameter_bytes),) * 2
     per_layer, estimated = {}, False
     alike: dict[int, tuple[Part, int]] = {}
     for name, part in _layer_parts(model.tree):
         if id(part) not in alike:  # layers of one kind are one part, which this holds on to
-            kept = list_caches(part, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
+            kept = list_caches(part, Inputs(batch=batch, seq=seq), types, ENGINES["reference"])
             alike[id(part)] = part, sum(_bytes_on_one_device(entry.bytes, part, layout, entry.kind) for entry in kept)
             estimated = estimated or any(
                 isinstance(child, Attend) and child.windowed is not None for _, inner in walk(part) for child in inner.children
             )
         per_layer[name] = alike[id(part)][1]
     if estimated:
-        whole = list_caches(model.tree, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
+        whole = list_caches(model.tree, Inputs(batch=batch, seq=seq), types, ENGINES["reference"])
         total = sum(_bytes_on_one_device(entry.bytes, model.tree, layout, entry.kind) for entry in whole)
         return tuple(total * places.count(stage) // len(places) for stage in range(layout.pp)), True
     stages = [0] * layout.pp

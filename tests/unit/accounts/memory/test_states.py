@@ -160,15 +160,22 @@ def test_muon_takes_the_matrices_of_stages_that_have_a_number_for_a_name() -> No
     assert model(config, "SwinEncoder").memory(training=True, optimizer="muon", dtype="float32").optimizer == 2_822_800
 
 
-@pytest.mark.parametrize("precision", ["pure", "amp", "mixed", "megatron"])
+@pytest.mark.parametrize("precision", ["pure", "mixed", "megatron"])
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "llama-3.2-1b"])
 def test_the_total_is_the_sum_of_its_parts(name: str, precision: str) -> None:
-    dtype = "float32" if precision in ("pure", "amp") else "bfloat16"
-    found = model(name).memory(training=True, seq=16, dtype=dtype, precision=precision)
+    found = model(name).memory(training=True, seq=16, precision=precision)
+    assert (found.weights == 2 * found.master // 4) == (precision != "pure"), "without a type, weights in 16 bits beside a float32 copy"
     assert found.activations is not None
     assert found.total == found.weights + found.buffers + found.gradients + found.master + found.optimizer + found.activations
     assert bool(found.master) == (precision in ("mixed", "megatron"))
     assert min(found.gradients, found.optimizer, found.activations) > 0
+
+
+def test_what_autocast_keeps_is_refused_and_the_rest_is_counted() -> None:
+    found = BERT.memory(training=True, precision="amp")
+    assert (found.activations, found.total, found.peak) == (None, None, None)
+    assert found.weights == found.gradients == 4 * 109_482_240
+    assert found.refused == "activations: what autocast keeps, copies of weights in 16 bits among it, is not described"
 
 
 def test_at_work_without_training_there_are_weights_and_buffers_alone() -> None:
