@@ -340,6 +340,67 @@ def draw_unet_video(rng: random.Random) -> dict[str, Any]:
     return raw | {"projection_class_embeddings_input_dim": 24, "addition_time_embed_dim": 8}
 
 
+def draw_flux_controlnet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small ControlNet of FLUX.1."""
+    raw = draw_flux(rng) | {"num_mode": rng.choice((None, 7)), "conditioning_embedding_channels": rng.choice((None, 5))}
+    return {key: value for key, value in raw.items() if key != "out_channels"} | {"num_single_layers": rng.randint(0, 2)}
+
+
+def draw_sd3_controlnet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small ControlNet of Stable Diffusion 3, now and then without a text."""
+    raw = draw_sd3(rng) | {"extra_conditioning_channels": rng.choice((0, 1)), "use_pos_embed": rng.random() < 0.6}
+    return raw | {"joint_attention_dim": rng.choice((None, 12, 20))}
+
+
+def draw_qwen_image_controlnet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small ControlNet of Qwen-Image."""
+    raw = {key: value for key, value in draw_qwen_image(rng).items() if key != "use_additional_t_cond"}
+    return raw | {"extra_condition_channels": rng.choice((0, 4))}
+
+
+def draw_stable_cascade(rng: random.Random) -> dict[str, Any]:
+    """Draw a small U-Net of Stable Cascade, with every condition."""
+    stages = rng.randint(1, 3)
+    kinds = ("SDCascadeResBlock", "SDCascadeTimestepBlock", "SDCascadeAttnBlock")
+    raw: dict[str, Any] = {
+        "block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)],
+        "num_attention_heads": [rng.randint(1, 3) for _ in range(stages)],
+    }
+    raw |= {f"{way}_num_layers_per_block": [rng.randint(1, 3) for _ in range(stages)] for way in ("down", "up")}
+    raw |= {f"{way}_blocks_repeat_mappers": [rng.randint(1, 3) for _ in range(stages)] for way in ("down", "up")}
+    raw |= {"block_types_per_layer": [[rng.choice(kinds) for _ in range(rng.randint(1, 3))] for _ in range(stages)]}
+    raw |= {"conditioning_dim": 10, "timestep_ratio_embedding_dim": 6, "patch_size": rng.choice((1, 2)), "clip_seq": rng.randint(1, 4)}
+    raw |= {
+        "clip_text_in_channels": rng.choice((None, 7)),
+        "clip_image_in_channels": rng.choice((None, 9)),
+        "kernel_size": rng.choice((3, 5)),
+    }
+    raw |= {"effnet_in_channels": rng.choice((None, 4)), "pixel_mapper_in_channels": rng.choice((None, 3)), "dropout": [0.1] * stages}
+    raw |= {"timestep_conditioning_type": rng.choice((["sca"], ["sca", "crp"])), "self_attn": rng.random() < 0.5}
+    return raw | {"switch_level": rng.choice((None, [rng.random() < 0.5 for _ in range(max(stages - 1, 1))]))}
+
+
+def draw_paella_vq(rng: random.Random) -> dict[str, Any]:
+    """Draw a small VQ-GAN of Würstchen."""
+    raw: dict[str, Any] = {"levels": rng.randint(1, 3), "bottleneck_blocks": rng.randint(0, 3), "embed_dim": rng.choice((12, 20, 21))}
+    return raw | {"latent_channels": rng.randint(2, 5), "num_vq_embeddings": rng.randint(5, 20), "up_down_scale_factor": rng.choice((1, 2))}
+
+
+def draw_deep_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small deep compression autoencoder."""
+    stages = rng.randint(2, 4)
+    raw: dict[str, Any] = {"latent_channels": 4, "attention_head_dim": rng.choice((4, 6))}
+    for half in ("encoder", "decoder"):
+        kinds = [rng.choice(("ResBlock", "EfficientViTBlock")) for _ in range(stages)]
+        raw[f"{half}_block_types"] = rng.choice(("ResBlock", kinds, kinds))
+        raw[f"{half}_block_out_channels"] = [8 * rng.randint(1, 3) for _ in range(stages)]
+        raw[f"{half}_layers_per_block"] = [rng.randint(0, 2), *(rng.randint(0, 2) for _ in range(stages - 1))]
+        raw[f"{half}_qkv_multiscales"] = [rng.choice(([], [3], [3, 5])) for _ in range(stages)]
+    norms = [rng.choice(("rms_norm", "layer_norm", "batch_norm")) for _ in range(stages)]
+    raw |= {"decoder_norm_types": rng.choice(("rms_norm", norms)), "upsample_block_type": rng.choice(("pixel_shuffle", "interpolate"))}
+    return raw | {"downsample_block_type": rng.choice(("pixel_unshuffle", "Conv")), "decoder_act_fns": "silu"}
+
+
 DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "FluxTransformer2DModel": draw_flux,
     "SD3Transformer2DModel": draw_sd3,
@@ -373,4 +434,10 @@ DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "AutoencoderKLQwenImage": draw_qwen_image_vae,
     "AutoencoderKLWan": draw_wan_vae,
     "UNetSpatioTemporalConditionModel": draw_unet_video,
+    "FluxControlNetModel": draw_flux_controlnet,
+    "SD3ControlNetModel": draw_sd3_controlnet,
+    "QwenImageControlNetModel": draw_qwen_image_controlnet,
+    "StableCascadeUNet": draw_stable_cascade,
+    "PaellaVQModel": draw_paella_vq,
+    "AutoencoderDC": draw_deep_vae,
 }

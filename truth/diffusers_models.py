@@ -120,9 +120,13 @@ PUBLISHED: dict[str, dict[str, Any]] = {
 """What configs of published models say where they differ from the defaults of the class."""
 
 
+ELSEWHERE = {"PaellaVQModel": "diffusers.pipelines.deprecated.wuerstchen.modeling_paella_vq_model"}
+"""Classes that the package does not have at its top."""
+
+
 def rows_of(raw: dict[str, Any]) -> dict[str, list[int]]:
     """Return the names and shapes of the parameters of the class that a config names."""
-    package = import_module("diffusers")
+    package = import_module(ELSEWHERE.get(raw["_class_name"], "diffusers"))
     with meta():
         built = getattr(package, raw["_class_name"])(**{key: value for key, value in raw.items() if key != "_class_name"})
     return {name: list(tensor.shape) for name, tensor in built.named_parameters()}

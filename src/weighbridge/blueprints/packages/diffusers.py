@@ -98,8 +98,8 @@ FLUX = (
 )
 
 
-def flux(c: Config) -> Part:
-    """Describe FluxTransformer2DModel: layers in which image and text have weights of their own, then layers for both."""
+def flux_layers(c: Config) -> tuple[Part, Part]:
+    """Describe layers in which image and text have weights of their own, then layers for both."""
     H = c.hidden
     double = part(
         "transformer_blocks",
@@ -120,13 +120,18 @@ def flux(c: Config) -> Part:
         kind="layer",
         repeat=c.single_layers,
     )
+    return double, single
+
+
+def flux(c: Config) -> Part:
+    """Describe FluxTransformer2DModel."""
+    H = c.hidden
     return part(
         "",
         time_and_text(c, guided=c.guided),
         linear("context_embedder", c.text, H),
         linear("x_embedder", c.channels, H),
-        double,
-        single,
+        *flux_layers(c),
         modulation("norm_out", H, 2),
         linear("proj_out", H, c.patch * c.patch * c.outputs),
         kind="model",
@@ -177,8 +182,8 @@ def sd3_attention(c: Config, name: str, *, joint: bool, last: bool) -> Part:
     return part(name, *parts, attend(heads=c.heads, head_dim=D), kind="self_attention")
 
 
-def sd3(c: Config) -> Part:
-    """Describe SD3Transformer2DModel: MMDiT, whose positions are a fixed table."""
+def sd3_layers(c: Config) -> tuple[Part, ...]:
+    """Describe the layers of an MMDiT."""
     H = c.hidden
 
     def layer(kind: str) -> tuple[Node, ...]:
@@ -193,13 +198,24 @@ def sd3(c: Config) -> Part:
             *(() if last else (feed_forward("ff_context", H),)),
         )
 
-    places = part("pos_embed", Tensor("pos_embed", (1, c.places * c.places, H), "buffer"), conv2d("proj", c.channels, H, c.patch))
+    return stack("transformer_blocks", c.kinds, c.layers, layer)
+
+
+def sd3_places(c: Config) -> Part:
+    """Describe the map of patches and the fixed table of positions."""
+    H = c.hidden
+    return part("pos_embed", Tensor("pos_embed", (1, c.places * c.places, H), "buffer"), conv2d("proj", c.channels, H, c.patch))
+
+
+def sd3(c: Config) -> Part:
+    """Describe SD3Transformer2DModel: MMDiT, whose positions are a fixed table."""
+    H = c.hidden
     return part(
         "",
-        places,
+        sd3_places(c),
         time_and_text(c, guided=False),
         linear("context_embedder", c.text, c.caption),
-        *stack("transformer_blocks", c.kinds, c.layers, layer),
+        *sd3_layers(c),
         modulation("norm_out", H, 2),
         linear("proj_out", H, c.patch * c.patch * c.outputs),
         kind="model",

@@ -22,6 +22,7 @@ from weighbridge.blueprints.packages.diffusers_unet import (
 )
 from weighbridge.config.fields import Config, choice, size, variant
 from weighbridge.core.parts import conv2d, part
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 GONE = "outputs up kernel_in kernel_out time_condition mid_block_type depth".split()
@@ -34,15 +35,14 @@ CONTROLNET = (
 )
 
 
-def picture_embedding(c: Config) -> Part:
+def picture_embedding(name: str, channels: Size, widths: tuple[int, ...], outputs: Size) -> Part:
     """Describe the convolutions that bring the picture to the size of the latents."""
-    widths = c.picture_widths
     pairs = tuple((before, after) for index, before in enumerate(widths[:-1]) for after in (before, widths[index + 1]))
     return part(
-        "controlnet_cond_embedding",
-        conv2d("conv_in", c.picture, widths[0], 3),
+        name,
+        conv2d("conv_in", channels, widths[0], 3),
         part("blocks", *(conv2d(str(at), before, after, 3) for at, (before, after) in enumerate(pairs)), kind="convolutions"),
-        conv2d("conv_out", widths[-1], c.widths[0], 3),
+        conv2d("conv_out", widths[-1], outputs, 3),
         kind="embeddings",
     )
 
@@ -60,7 +60,7 @@ def controlnet(c: Config) -> Part:
         time_embedding(c),
         *text_projection(c),
         *conditions(c, time),
-        picture_embedding(c),
+        picture_embedding("controlnet_cond_embedding", c.picture, c.picture_widths, widths[0]),
         module_list("down_blocks", *down_stages(c, stages)),
         part("controlnet_down_blocks", *(conv2d(str(at), width, width, 1) for at, width in enumerate(handed)), kind="convolutions"),
         conv2d("controlnet_mid_block", widths[-1], widths[-1], 1),

@@ -176,8 +176,8 @@ def joint_maps(width: Size, *, bias: bool) -> tuple[Part, ...]:
     return tuple(linear(name, width, width, bias=bias) for name in ("add_k_proj", "add_v_proj", "add_q_proj"))
 
 
-def qwen_image(c: Config) -> Part:
-    """Describe QwenImageTransformer2DModel (arXiv 2508.02324): image and text have weights of their own in every layer."""
+def qwen_image_layers(c: Config) -> Part:
+    """Describe layers in which image and text have weights of their own."""
     H, D = c.hidden, c.head_dim
     maps = *(linear(name, H, H) for name in ("to_q", "to_k", "to_v")), *joint_maps(H, bias=True), to_out(H, H), linear("to_add_out", H, H)
     norms = rms_norm("norm_added_q", D), rms_norm("norm_added_k", D)
@@ -188,7 +188,7 @@ def qwen_image(c: Config) -> Part:
     def modulation_of(name: str) -> Part:
         return part(name, linear("1", H, 6 * H), kind="adaptive_norm")
 
-    layer = part(
+    return part(
         "transformer_blocks",
         modulation_of("img_mod"),
         attn,
@@ -198,6 +198,11 @@ def qwen_image(c: Config) -> Part:
         kind="layer",
         repeat=c.layers,
     )
+
+
+def qwen_image(c: Config) -> Part:
+    """Describe QwenImageTransformer2DModel (arXiv 2508.02324)."""
+    H = c.hidden
     more = (part("addition_t_embedding", Tensor("weight", (2, H), "embedding"), kind="embeddings"),) if c.additional else ()
     return part(
         "",
@@ -205,7 +210,7 @@ def qwen_image(c: Config) -> Part:
         rms_norm("txt_norm", c.text),
         linear("img_in", c.channels, H),
         linear("txt_in", c.text, H),
-        layer,
+        qwen_image_layers(c),
         modulation("norm_out", H, 2),
         linear("proj_out", H, c.patch * c.patch * c.outputs),
         kind="model",
