@@ -401,6 +401,120 @@ def draw_deep_vae(rng: random.Random) -> dict[str, Any]:
     return raw | {"downsample_block_type": rng.choice(("pixel_unshuffle", "Conv")), "decoder_act_fns": "silu"}
 
 
+def draw_cogvideox_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of CogVideoX."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
+    raw |= {"down_block_types": ["CogVideoXDownBlock3D"] * stages, "up_block_types": ["CogVideoXUpBlock3D"] * stages}
+    raw |= {"layers_per_block": rng.randint(1, 3), "latent_channels": rng.choice((4, 8)), "out_channels": rng.choice((3, 4))}
+    return raw | {"use_quant_conv": rng.random() < 0.4, "use_post_quant_conv": rng.random() < 0.4, "in_channels": rng.choice((1, 3))}
+
+
+def draw_hunyuan_video_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of HunyuanVideo."""
+    stages = rng.randint(1, 5)
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
+    raw |= {"down_block_types": ["HunyuanVideoDownBlock3D"] * stages, "up_block_types": ["HunyuanVideoUpBlock3D"] * stages}
+    raw |= {
+        "layers_per_block": rng.randint(1, 3),
+        "latent_channels": rng.choice((4, 8)),
+        "spatial_compression_ratio": rng.choice((2, 8, 12)),
+    }
+    return raw | {"mid_block_add_attention": rng.random() < 0.6}
+
+
+def draw_mochi_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of Mochi, whose norms have 32 groups."""
+    stages = rng.randint(2, 4)
+    raw: dict[str, Any] = {f"{half}_block_out_channels": [32 * rng.randint(1, 2) for _ in range(stages)] for half in ("encoder", "decoder")}
+    raw |= {"layers_per_block": [rng.randint(1, 2) for _ in range(stages + 1)], "latent_channels": rng.choice((4, 12))}
+    raw |= {
+        "temporal_expansions": [rng.randint(1, 3) for _ in range(stages - 1)],
+        "spatial_expansions": [rng.randint(1, 2) for _ in range(stages - 1)],
+    }
+    return raw | {"add_attention_block": [rng.random() < 0.5 for _ in range(stages + 1)]}
+
+
+def draw_ltx_vae(rng: random.Random) -> dict[str, Any]:
+    """Draw a small autoencoder of LTX-Video, of either release."""
+    stages = rng.randint(2, 4)
+    later = rng.random() < 0.5
+    raw: dict[str, Any] = {
+        "block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)],
+        "latent_channels": 8,
+        "patch_size": rng.choice((1, 2)),
+    }
+    fewer = stages - later
+    raw |= {"down_block_types": ["LTXVideo095DownBlock3D" if later else "LTXVideoDownBlock3D"] * fewer}
+    raw |= {
+        "layers_per_block": [rng.randint(1, 3) for _ in range(fewer + 1)],
+        "spatio_temporal_scaling": [rng.random() < 0.6 for _ in range(fewer)],
+    }
+    raw |= {"downsample_type": [rng.choice(("conv", "spatial", "temporal", "spatiotemporal")) for _ in range(fewer)]}
+    outer = rng.randint(1, 3)
+    raw |= {"decoder_block_out_channels": [8 * rng.randint(1, 3) for _ in range(outer)], "timestep_conditioning": rng.random() < 0.5}
+    raw |= {"decoder_layers_per_block": [rng.randint(1, 3) for _ in range(outer + 1)]}
+    raw |= {"decoder_spatio_temporal_scaling": [rng.random() < 0.6 for _ in range(outer)]}
+    raw |= {
+        "decoder_inject_noise": [rng.random() < 0.4 for _ in range(outer + 1)],
+        "upsample_residual": [rng.random() < 0.5 for _ in range(outer)],
+    }
+    return raw | {"upsample_factor": [rng.choice((1, 2)) for _ in range(outer)]}
+
+
+def draw_motion_adapter(rng: random.Random) -> dict[str, Any]:
+    """Draw small modules of AnimateDiff."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "motion_norm_num_groups": 4}
+    raw |= {"motion_layers_per_block": rng.choice((rng.randint(1, 3), [rng.randint(1, 3) for _ in range(stages)]))}
+    raw |= {
+        "motion_transformer_layers_per_block": rng.choice((1, [rng.randint(1, 2) for _ in range(stages)])),
+        "conv_in_channels": rng.choice((None, 9)),
+    }
+    raw |= {"motion_num_attention_heads": rng.choice((1, 2, 4)), "use_motion_mid_block": rng.random() < 0.6, "motion_max_seq_length": 8}
+    return raw | {"motion_mid_block_layers_per_block": rng.randint(1, 2), "motion_transformer_layers_per_mid_block": rng.randint(1, 2)}
+
+
+def draw_unet_motion(rng: random.Random) -> dict[str, Any]:
+    """Draw a small U-Net of AnimateDiff."""
+    stages = rng.randint(1, 4)
+    raw: dict[str, Any] = {
+        "block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)],
+        "norm_num_groups": 4,
+        "motion_max_seq_length": 8,
+    }
+    raw |= {
+        f"{way}_block_types": [rng.choice((f"{way.title()}BlockMotion", f"CrossAttn{way.title()}BlockMotion")) for _ in range(stages)]
+        for way in ("down", "up")
+    }
+    raw |= {"layers_per_block": rng.choice((rng.randint(1, 3), [rng.randint(1, 3) for _ in range(stages)])), "num_attention_heads": 4}
+    raw |= {
+        "cross_attention_dim": rng.choice((5, 12)),
+        "use_linear_projection": rng.random() < 0.5,
+        "use_motion_mid_block": rng.random() < 0.6,
+    }
+    raw |= {
+        "transformer_layers_per_block": rng.choice((1, 2, [rng.randint(1, 3) for _ in range(stages)])),
+        "time_cond_proj_dim": rng.choice((None, 6)),
+    }
+    raw |= {
+        "temporal_transformer_layers_per_block": rng.choice((1, [rng.randint(1, 2) for _ in range(stages)])),
+        "mid_block_layers": rng.randint(1, 2),
+    }
+    raw |= {"transformer_layers_per_mid_block": rng.choice((None, 2)), "temporal_transformer_layers_per_mid_block": rng.randint(1, 2)}
+    raw |= {"motion_num_attention_heads": rng.choice((2, 4, [rng.choice((1, 2, 4)) for _ in range(stages)]))}
+    if rng.random() < 0.3:
+        raw |= {"addition_embed_type": "text_time", "addition_time_embed_dim": 8, "projection_class_embeddings_input_dim": 40}
+    return raw
+
+
+def draw_kandinsky3(rng: random.Random) -> dict[str, Any]:
+    """Draw a small U-Net of Kandinsky 3, which has four stages."""
+    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(4)], "groups": 2, "attention_head_dim": 4}
+    raw |= {"layers_per_block": rng.randint(1, 4), "time_embedding_dim": 12, "cross_attention_dim": rng.choice((8, 20))}
+    return raw | {"encoder_hid_dim": rng.choice((6, 9)), "in_channels": rng.choice((4, 9))}
+
+
 DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "FluxTransformer2DModel": draw_flux,
     "SD3Transformer2DModel": draw_sd3,
@@ -440,4 +554,11 @@ DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "StableCascadeUNet": draw_stable_cascade,
     "PaellaVQModel": draw_paella_vq,
     "AutoencoderDC": draw_deep_vae,
+    "AutoencoderKLCogVideoX": draw_cogvideox_vae,
+    "AutoencoderKLHunyuanVideo": draw_hunyuan_video_vae,
+    "AutoencoderKLMochi": draw_mochi_vae,
+    "AutoencoderKLLTXVideo": draw_ltx_vae,
+    "MotionAdapter": draw_motion_adapter,
+    "UNetMotionModel": draw_unet_motion,
+    "Kandinsky3UNet": draw_kandinsky3,
 }

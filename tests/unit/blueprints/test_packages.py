@@ -261,7 +261,13 @@ def test_diffusers_names_and_shapes(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"_class_name": "Kandinsky3UNet"}, "diffusers' 'Kandinsky3UNet' is not described"),
+        ({"_class_name": "UNet3DConditionModel"}, "diffusers' 'UNet3DConditionModel' is not described"),
+        ({"_class_name": "Kandinsky3UNet", "block_out_channels": [8, 16]}, "block_out_channels: expected one entry for each of 4 stages"),
+        (
+            {"_class_name": "MotionAdapter", "motion_num_attention_heads": 3},
+            "motion_num_attention_heads: 640 channels for 3 heads leave 639, and positions",
+        ),
+        ({"_class_name": "AutoencoderKLHunyuanVideo", "temporal_compression_ratio": 8}, "temporal_compression_ratio: only 4 is described"),
         ({"_class_name": "UNet2DConditionModel", "dual_cross_attention": True}, "dual_cross_attention: True is not described"),
         ({"_class_name": "UNet2DConditionModel", "down_block_types": ["DownBlock2D"]}, "down_block_types: expected one of DownBlock2D and"),
         ({"_class_name": "AutoencoderKL", "block_out_channels": [8, 16]}, "down_block_types: expected 2 times DownEncoderBlock2D"),

@@ -71,7 +71,8 @@ VAE = (
 )
 
 
-def _same_blocks(key: str, stated: Any, kind: str, count: int) -> None:
+def same_blocks(key: str, stated: Any, kind: str, count: int) -> None:
+    """Refuse a list of blocks that is not *count* times the *kind*."""
     if not isinstance(stated, (list, tuple)) or len(stated) != count or any(entry != kind for entry in stated):
         raise ConfigError(
             Text("expected {count} times {kind}, found {value!r:.80}", count=count, kind=kind, value=stated), key=key, value=stated
@@ -92,7 +93,7 @@ def chain(inputs: Size, outputs: Size, depth: int) -> list[tuple[Node, ...]]:
 def encoder(c: Config, latents: int) -> Part:
     """Describe the encoder of an image to a map of so many *latents*."""
     widths, last = c.widths, len(c.widths) - 1
-    _same_blocks("down_block_types", c.down, "DownEncoderBlock2D", len(widths))
+    same_blocks("down_block_types", c.down, "DownEncoderBlock2D", len(widths))
     down = []
     for index, width in enumerate(widths):
         before = widths[max(index - 1, 0)]
@@ -111,7 +112,7 @@ def encoder(c: Config, latents: int) -> Part:
 def decoder(c: Config) -> Part:
     """Describe the decoder of a map of latents to an image."""
     widths, last = c.widths, len(c.widths) - 1
-    _same_blocks("up_block_types", c.up, "UpDecoderBlock2D", len(widths))
+    same_blocks("up_block_types", c.up, "UpDecoderBlock2D", len(widths))
     up, turned = [], widths[::-1]
     for index, width in enumerate(turned):
         before = turned[max(index - 1, 0)]
