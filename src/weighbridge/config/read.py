@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 CONFIG_NAMES = ("config.json", "bert_config.json", "open_clip_config.json")
 """What the config of a directory is called: in the reference library, in google-research/bert, and in open_clip."""
 
+QUANTIZER = "hf_quant_config.json"
+"""What ModelOpt calls the file in which it says how it quantized, which is also all it said until 2025."""
+
 
 def find_config(directory: Path) -> Path | None:
     """Return the config of a directory, the first of :data:`CONFIG_NAMES` that is a file, or None.
@@ -38,16 +41,34 @@ def find_config(directory: Path) -> Path | None:
 
 
 def read_config(path: Path | str) -> dict[str, Any]:
-    """Read a JSON config from a file, or from what answers like a path.
+    """Read a JSON config from a file, or from what answers like a path; a file of ModelOpt's beside it on this disk says how it is quantized.
 
     Raises:
         ReadError: The file cannot be read.
         ConfigError: It is no JSON object, repeats a key, or is nested without end.
     """
     try:
-        return parse_config(read_whole(path), str(path))
+        found = parse_config(read_whole(path), str(path))
+        beside = os.path.join(os.path.dirname(str(path)), QUANTIZER)
+        if found.get("quantization_config") is not None or os.path.basename(str(path)) != CONFIG_NAMES[0] or not os.path.isfile(beside):
+            return found
+        return with_quantizer(found, parse_config(read_whole(beside), beside))
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
+
+
+def with_quantizer(config: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
+    """Return a config with what ``hf_quant_config.json`` says, as ModelOpt itself writes it into newer configs.
+
+    >>> said = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
+    >>> with_quantizer({"model_type": "llama"}, said)["quantization_config"]["quant_algo"]
+    'FP8'
+    """
+    stated = beside.get("quantization")
+    if not isinstance(stated, dict) or not stated.get("quant_algo"):
+        return config
+    producer = {"producer": beside["producer"]} if "producer" in beside else {}
+    return {**config, "quantization_config": {"quant_method": "modelopt", **producer, **stated}}
 
 
 def config_text(path: Path | str) -> str:

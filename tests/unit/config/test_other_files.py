@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +139,21 @@ GPT2 = dict.fromkeys("n_ctx n_embd n_head n_layer n_positions vocab_size".split(
 def test_configs_that_state_no_type_are_told_which_have_their_keys(raw: dict[str, object], types: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(f'(its keys are those of {types}: add "model_type", or name a class with --class)')):
         model(raw)
+
+
+def test_what_modelopt_says_beside_a_config_is_read(tmp_path: Path) -> None:
+    """Its older files name the quantizer there alone; what the config itself says stands, and --set takes it away."""
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "hidden_size": 128, "num_attention_heads": 4}))
+    beside = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
+    (tmp_path / "hf_quant_config.json").write_text(json.dumps(beside))
+
+    def algorithm(source: Path, **overrides: None) -> object:
+        described = model(source, overrides=overrides).description
+        assert described is not None
+        stated = described.raw.get("quantization_config")
+        return stated and stated["quant_algo"]
+
+    assert algorithm(tmp_path) == algorithm(tmp_path / "config.json") == "FP8"
+    assert algorithm(tmp_path, quantization_config=None) is None
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "quantization_config": {"quant_algo": "NVFP4"}}))
+    assert algorithm(tmp_path) == "NVFP4"
