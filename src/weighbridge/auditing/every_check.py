@@ -73,6 +73,7 @@ from weighbridge.auditing.checks import (
     tower_sizes,
     towers,
     training_work,
+    weight_groups,
     work,
     work_columns,
     written_products,
@@ -185,7 +186,17 @@ def _later_claims(
     return claims[len(before) :]
 
 
-_OF_BYTES = (lettered_bytes, stated_bytes, bytes_beside, bytes_of_counts, cache_columns, cache_lengths, nominal_bytes, sentence_bytes)
+_OF_BYTES = (
+    weight_groups,
+    lettered_bytes,
+    stated_bytes,
+    bytes_beside,
+    bytes_of_counts,
+    cache_columns,
+    cache_lengths,
+    nominal_bytes,
+    sentence_bytes,
+)
 _MOST_OF_LINE = 100
 """Claims of a line that are compared with each other; a line with more is no sentence."""
 

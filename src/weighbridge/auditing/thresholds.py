@@ -261,3 +261,11 @@ CACHE_ROWS = 2
 """Caches of a column that must be their model's before the one that is not is wrong."""
 CACHE_SLACK = Fraction(1, 20)
 """How far a cache may be beyond its rounding: lengths in thousands are of 1,000 or of 1,024 tokens, and units likewise."""
+
+# weight_groups
+AGREED_WEIGHTS = 2
+"""Figures of other models or dtypes that must be a count times its bytes before the one that is not is wrong, and so many for each that is not."""
+WEIGHTS_NEAR = Fraction(3, 100)
+"""How near such a figure must be."""
+WHOLE_WEIGHTS_FAR = Fraction(27, 25)
+"""How many times too small any figure of the weights must be, or too large one of three digits: in powers of two it is less by that."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 OF_CACHE = pattern(
-    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?@|kv ?(?:/|per) ?token|for the cache|of cache|memory per token|缓存[^。，]{0,12}k ?(?:和|/|、|与) ?v(?![a-z])",
+    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?@|kv ?(?:/|per) ?token|for the cache|of cache|\bkeys and values\b|\bcach(?:es|ing)\b|\bthe cache of\b|memory per token|缓存[^。，]{0,12}k ?(?:和|/|、|与) ?v(?![a-z])",
     re.IGNORECASE,
 )
 SEVERAL = 3
@@ -38,7 +38,7 @@ _SUPPOSED = pattern(
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = pattern(
     r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B|\s?[×x*·+/])|"
-    r"(?:(?:\bat |@ ?)(?=\d[\d,]*k)|(?<![A-Za-z0-9_.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
+    r"(?:(?:\bat |\bfor |@ ?)(?=\d[\d,]*k)|(?<![A-Za-z0-9_.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BATCH = pattern(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.memory import once_for_each_text
@@ -39,7 +40,7 @@ _FILLERS = patterns.pattern(
     re.IGNORECASE,
 )
 _BEHIND = patterns.pattern(
-    r"\s*(?:$|[|,，。;；.)）]|(?:per|/|a|each|every|for each)\b ?(?:param|weight|element|number|value)|/ ?参数|每)", re.IGNORECASE
+    r"\s*(?:$|[|,，。;；.)）(（]|(?:per|/|a|each|every|for each)\b ?(?:param|weight|element|number|value)|/ ?参数|每)", re.IGNORECASE
 )
 _CLAUSE = patterns.pattern(r"[。;；,，](?!\d)|\b(?:and|while|whereas|but)\b|而")
 _WIDEST = 16
@@ -69,11 +70,59 @@ def bytes_each(text: str) -> list[Fraction]:
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check lines that say how many bytes a dtype takes: ``FP32: 4 bytes``, ``| BF16 | 2 bytes |``, ``INT8 (8 位整型): 1 字节``."""
+    yield from _of_tables(scene)
+    judged: set[tuple[int, int]] = set()
     for _, _, token in scene.sorted_figures.in_bytes:
         if token.unit in _BYTES and token.value and token.value <= _WIDEST:
             right = _stated_dtype(scene, token)
             if right is not None:
+                judged.add((token.line, token.start))
                 yield _claim(scene, token, right)
+    yield from (_claim(scene, token, right) for token, right in _of_lists(scene) if (token.line, token.start) not in judged)
+
+
+def _of_tables(scene: Scene) -> Iterator[Claim]:
+    """Check a column of bytes per parameter, whose rows begin with a dtype: ``| FP16/BF16 | 2 |``."""
+    for table in scene.tables:
+        places = [place for place, head in enumerate(column_heads(table)) if place and _PER_PARAMETER.search(head)]
+        for row in table.rows if len(places) == 1 else ():
+            sizes, cell = dtype_sizes(row.cells[0].text), row.cells[places[0]] if places[0] < len(row.cells) else None
+            figure = _PLAIN.fullmatch(cell.text) if cell is not None else None
+            if cell is not None and figure is not None and len(sizes) == 1 and not _MIXED.search(row.cells[0].text):
+                yield _claim(scene, _token(figure[1], cell.line, cell.start + figure.start(1)), sizes[0])
+
+
+def _of_lists(scene: Scene) -> Iterator[tuple[Token, Fraction]]:
+    """Yield bytes whose dtype stands behind them: ``bytes/weight ≈ 0.5 (4-bit), 1 (8-bit)``, ``each parameter takes 4 bytes in float32``."""
+    for index in scene.counted_lines:
+        text = scene.lines[index].text
+        lead = _OF_EACH.search(text) if "byte" in text.lower() else None
+        for figure in _WITH_DTYPE.finditer(text, lead.start()) if lead is not None else ():
+            sizes = dtype_sizes(figure["dtype"] or figure["of"])
+            if len(sizes) == 1 and (
+                figure["bytes"] or _PER_PARAMETER.search(text, lead.start() if lead is not None else 0, figure.start())
+            ):
+                yield _token(figure["number"], index, figure.start("number")), sizes[0]
+
+
+def _token(number: str, line: int, start: int) -> Token:
+    return Token("num", number, line, start, start + len(number), Fraction(number))
+
+
+_PER_PARAMETER = patterns.pattern(
+    r"\bbytes?\b ?(?:/|per|for each|each|a) ?(?:model )?(?:param\w*|weights?|values?|numbers?|elements?)\b|每个?参数的?字节数?|字节/参数",
+    re.IGNORECASE,
+)
+_OF_EACH = patterns.pattern(
+    r"\b(?:each|every|a|per|one|/) ?(?:model )?(?:param\w*|weights?)\b|\bbytes?[/ ](?:per )?(?:param\w*|weight)", re.IGNORECASE
+)
+_WITH_DTYPE = patterns.pattern(
+    r"(?<![\w.,×*/^-])(?P<number>\d{1,2}(?:\.\d+)?)(?P<bytes>[ -]?bytes?(?: each)?)?"
+    r"(?:\s?[(（](?:in |for )?(?P<dtype>[A-Za-z0-9/ -]{3,20})[)）]| (?:in|for|with|as|at) (?:an? )?(?P<of>[A-Za-z]*[ -]?\d{0,2}[ -]?(?:bits?|precision)?)\b(?!\s?\d))",
+    re.IGNORECASE,
+)
+_PLAIN = patterns.pattern(r"[\s*`]*(\d{1,2}(?:\.\d+)?)(?:\s?bytes?)?[\s*`]*", re.IGNORECASE)
+_MIXED = patterns.pattern(r"mixed|混合|tf32|block|group", re.IGNORECASE)
 
 
 def _stated_dtype(scene: Scene, token: Token) -> Fraction | None:
@@ -94,4 +143,4 @@ def _claim(scene: Scene, token: Token, right: Fraction) -> Claim:
     else:
         verdict, reason = "wrong", because(mark("it is {right}"), right=right)
     facts = {"value": whole(value), "expected": whole(right), "difference": whole(value - right), "reason": reason}
-    return claim(scene.lines, token, token, "total", verdict, **facts)
+    return claim(scene.lines, token, token, "arithmetic", verdict, **facts)

@@ -235,8 +235,19 @@ def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
         if match and not re.search(r"[,，;；。:：]|\.(?=\s)", text[token.end : match.start()]):
             return [size]
     since = max(start, after_figure(text, token.start))
-    before = [(match.start(), size) for size, pattern in DTYPES for match in pattern.finditer(text, since, token.start)]
+    before = [
+        (match.start(), size)
+        for size, pattern in DTYPES
+        for match in pattern.finditer(text, since, token.start)
+        if not _AGAINST.search(text, since, match.start())
+    ]
     return [max(before)[1]] if before else []
+
+
+_AGAINST = patterns.pattern(
+    r"(?:\b(?:as|than|instead of|compared (?:to|with)|relative to|of|vs\.?|versus|half)(?: the| that of)?|比)\s?$", re.IGNORECASE
+)
+"""Before a dtype with which another is only compared: ``fp16 takes half as much as fp32: 220 MB``."""
 
 
 def _dtype_before(text: str) -> list[Fraction]:

@@ -1,0 +1,111 @@
+"""Bytes of weights that a text gives in several dtypes, or of several models: the one that is not a count times its bytes is wrong where the others are.
+
+``A 7B model takes 28 GB in fp32, 14 GB in fp16 and 7 GB in int8``; a table of models by dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.amounts import write_bytes
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.weight_tables import table_figures
+from weighbridge.auditing.checks.weights_said import WeightFigure, is_far, is_right, rights, said_figures
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.thresholds import AGREED_WEIGHTS, NOMINAL_FAR, PACKED_FAR, WEIGHTS_FAR, WHOLE_WEIGHTS_FAR
+from weighbridge.core.messages import mark
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check the figures of each table, and of running text whose figures stand together."""
+    laid = frozenset(line for table in scene.tables for line in table.lines)
+    for table in scene.tables:
+        yield from _judge(scene, list(table_figures(scene, table)), tabled=True)
+    for group in _groups(list(said_figures(scene, laid))):
+        yield from _judge(scene, group, tabled=False)
+
+
+def _groups(found: Sequence[WeightFigure]) -> Iterator[list[WeightFigure]]:
+    """Group the figures of running text that stand together."""
+    group: list[WeightFigure] = []
+    for one in found:
+        if group and one.token.line - group[-1].token.line > _APART:
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
+
+
+_APART = 4
+"""Lines between two figures that still stand together."""
+
+
+def _judge(scene: Scene, group: Sequence[WeightFigure], *, tabled: bool) -> Iterator[Claim]:
+    right = [one for one in group if is_right(one)]
+    odd = [one for one in group if not is_right(one)]
+    said = {(one.counts, one.size) for one in right}
+    beside = {one.token.line for one in right}
+    for one in group:
+        if one in right:
+            yield _claim(scene, one, "rounded")
+            continue
+        others = len(said - {(one.counts, one.size)})
+        sure = others >= AGREED_WEIGHTS or (others and len(odd) == 1 and one.token.line in beside)
+        if not sure or len(odd) * (_SHARE if tabled else 1) > len(right) or (not tabled and _is_in_another_dtype(one)):
+            continue
+        if is_far(one, _most(one, right if tabled else ())) or (tabled and _is_miscomputed(one, right)):
+            yield _claim(scene, one, "wrong")
+
+
+_SHARE = 3
+"""Figures of a table that must be right for each that is not."""
+
+
+def _is_miscomputed(one: WeightFigure, right: Sequence[WeightFigure]) -> bool:
+    """Tell whether all other figures of a table are what a model is called by times its bytes, to the last digit, and this one is not."""
+    computed = len(right) >= _COMPUTED and all(abs(other.said[0] - rights(other)[0]) <= other.step for other in right)
+    alike = any(other.size == one.size for other in right)
+    return computed and alike and all(abs(one.said[0] - number) > 2 * one.step for number in rights(one))
+
+
+_COMPUTED = 4
+"""Figures by which a table is somebody's reckoning, and holds no measured sizes."""
+
+
+def _most(one: WeightFigure, right: Sequence[WeightFigure]) -> Fraction:
+    """Return how many times too large a figure must be: less in a table where others in its dtype hold nothing beside the values."""
+    if sum(other.size == one.size and other.more == one.more for other in right) >= AGREED_WEIGHTS:
+        return WHOLE_WEIGHTS_FAR
+    if one.size == 1:
+        return WEIGHTS_FAR
+    return PACKED_FAR if one.size < 1 else NOMINAL_FAR if one.digits < _EXACT else WHOLE_WEIGHTS_FAR
+
+
+_EXACT = 3
+"""Digits from which on a figure is no loose rounding."""
+
+
+def _is_in_another_dtype(one: WeightFigure) -> bool:
+    """Tell whether a figure is right in another dtype: which one is said of it may have been misread."""
+    return any(is_right(one._replace(size=size, more=Fraction(1))) for size in _DTYPES)
+
+
+_DTYPES = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+
+
+def _claim(scene: Scene, one: WeightFigure, verdict: str) -> Claim:
+    right = min(rights(one), key=lambda number: abs(number - one.said[0]))
+    facts: dict[str, object] = {"value": whole(one.said[0]), "expected": whole(right), "difference": whole(one.said[0] - right)}
+    reason = because(mark("rounded"))
+    if verdict == "wrong":
+        direction = mark("should be {right} ({number} too high)") if one.said[0] > right else mark("should be {right} ({number} too low)")
+        reason = because(
+            direction, right=write_bytes(one.token, right, 1000), number=write_bytes(one.token, abs(one.said[0] - right), 1000)
+        )
+        count = next(count for count in one.counts if count * one.size * one.more == right)
+        if one.more == 1:
+            reason += because(mark("{count} parameters of {size} bytes"), count=whole(count), size=one.size)
+    return claim(scene.lines, one.token, one.token, "arithmetic", verdict, **facts, reason=reason)
