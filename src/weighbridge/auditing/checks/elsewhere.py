@@ -45,7 +45,9 @@ def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]
     """Yield the claims without the sizes that are said where the text has gone over to something else."""
     index_of = {line.number: index for index, line in enumerate(scene.lines)}
     for one in claims:
-        if one.verdict != "wrong" or one.kind != "configuration" or not _is_behind_a_part(scene, index_of[one.line], one):
+        index = index_of[one.line]
+        wrong = one.verdict == "wrong" and one.kind == "configuration"
+        if not wrong or not (_is_behind_a_part(scene, index, one) or _is_another_sources(scene.lines[index].text, one)):
             yield one
 
 
@@ -201,6 +203,8 @@ def _is_another_sources(text: str, claim: Claim) -> bool:
     """Tell whether a sentence gives two sources two numbers, the right one among them: ``8 heads in the paper (12 in the released code)``."""
     _, end = sentence_of(text, claim.start)
     behind = text[claim.end : min(end, claim.end + _REACH)]
+    if claim.kind == "configuration" and _IN_THE_PAPER.match(behind) is not None:
+        return True  # ``8 attention heads in the paper``: a release may have others
     return (
         _SOURCE.search(behind) is not None
         and re.search(rf"(?<![\d.,]){claim.expected:,}(?![.,]?\d)|(?<![\d.,]){claim.expected}(?![.,]?\d)", behind) is not None
@@ -209,6 +213,9 @@ def _is_another_sources(text: str, claim: Claim) -> bool:
 
 _REACH = 80
 """Characters behind a number that may give another source's."""
+_IN_THE_PAPER = patterns.pattern(
+    r"[^\d.,;:，；。]{0,24}\b(?:in|per|by|according to) (?:the|its|their) (?:original )?(?:paper|report)\b", re.IGNORECASE
+)
 _SOURCE = patterns.pattern(
     r"\b(?:in|by|of|per) (?:the|its|their) (?:\w+ ){0,2}(?:paper|report|article|code|repository|checkpoint|config)\b|论文|原文|技术报告|代码",
     re.IGNORECASE,

@@ -1,0 +1,85 @@
+"""Counts that stand right behind their model's name: ``RoBERTa-base (125M parameters)``, ``DeepSeek V3 (671B/37B active)``, ``ALBERT-base – 12M``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.settle import is_near, settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+_UNIT = r"(?:[MBT](?![A-Za-z])|million\b|billion\b|trillion\b)"
+_APPOSED = pattern(
+    r"[*_`]*\s?(?P<open>[(（]|[–—:]\s|\s?(?:has|with|at)(?: only| its| just| about| around| roughly)?\s)\s?(?P<hedge>[~≈]|about |around |roughly )?"
+    rf"(?P<first>\d[\d,]*(?:\.\d+)?\s?{_UNIT})(?P<between>(?:\s?(?:in )?(?:total|dense))?(?:\s?(?:total )?param(?:eter)?s?)?(?:\s?(?:in )?total)?)"
+    rf"(?:\s?[/,，;+]\s?(?:with )?[~≈]?(?P<second>\d[\d,]*(?:\.\d+)?\s?{_UNIT})(?P<active>[ -]?(?:of (?:them|which) )?(?:param\w* )?activ(?:e|ated)\b|(?=\s?[)）]))?)?",
+    re.IGNORECASE,
+)
+_CLOSED = pattern(r"\s?(?:$|[,，;；:)）.](?!\d)|and\b|while\b|but\b|dense\b|all\b)", re.IGNORECASE)
+_OF_PARAMETERS = pattern(r"\bparam(?:eter)?s?\b|参数", re.IGNORECASE)
+_BEFORE = 24
+"""Characters before a name that may say that it is no more that model."""
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check the count right behind each name; of two, the second is what works on a token.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+    """
+    for line in scene.named_lines:
+        text = scene.lines[line].text
+        for mention in scene.mentions[line] if line not in tabled else ():
+            found = _APPOSED.match(text, mention.end)
+            if found is not None and mention.kind in (MODEL, FAMILY) and _is_count(text, found):
+                yield from _hold(scene, line, mention, found)
+
+
+def _is_count(text: str, found: re.Match[str]) -> bool:
+    """Tell whether nothing but the count, or the two, stands in its place."""
+    if _CLOSED.match(text, found.end()) is None:
+        return False
+    return found["open"] in "(（" or bool(found["between"].strip()) or _OF_PARAMETERS.search(text) is not None
+
+
+def _hold(scene: Scene, line: int, mention: Mention, found: re.Match[str]) -> Iterator[Claim]:
+    subject = of_mention(scene, mention, firm=mention.kind == MODEL)
+    if subject is None or not subject.models:
+        return
+    figures = [(_token(line, found, "first"), "total")]
+    if found["second"] and found["active"] is not None:
+        figures.append((_token(line, found, "second"), "active"))
+    held = [(token, what, settle(token, subject.models, what, hedged=bool(found["hedge"]), whole=True)) for token, what in figures]
+    right = sum(judged is not None for *_, judged in held)
+    for token, what, judged in held:
+        if judged is not None:
+            if mention.kind == MODEL or right == len(held):
+                yield total_claim(scene, token, judged.verdict, judged.expected, judged.reason)
+        elif mention.kind == MODEL and right == len(held) - 1 and not _may_be_otherwise(scene, line, mention, token, what, subject):
+            yield from report_wrong_count(scene, token, subject, what, sure=len(held) > 1)
+
+
+def _token(line: int, found: re.Match[str], group: str) -> Token:
+    token = next(one for one in tokens(found[group], line) if one.kind == "num")
+    return token._replace(start=found.start(group), end=found.end(group))
+
+
+def _may_be_otherwise(scene: Scene, line: int, mention: Mention, token: Token, what: str, subject: Subject) -> bool:
+    """Tell whether words before a name make another model of it, or a figure is loose enough."""
+    before = scene.lines[line].text[max(0, mention.column - _BEFORE) : mention.column]
+    return bool(_MADE.search(before)) or is_of_their_own(scene, line) or is_near(token, subject.models, what)
+
+
+_MADE = pattern(
+    r"\b(?:our|my|custom|toy|reduced|prun\w*|modif\w*|scaled|smaller|bigger|tiny|mini|small|distill?\w*|student|draft|quanti[sz]ed|compressed|trimmed|extended|half|if)\b[^.;]*$",
+    re.IGNORECASE,
+)
