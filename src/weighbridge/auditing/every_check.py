@@ -151,15 +151,7 @@ def _later_claims(
         summaries.check(scene),
         layer_summaries.check(scene, held),
         *(kind.check(scene) for kind in (dtypes, dtype_tables)),
-        of_models(paired_lists, tabled),
-        of_models(listed_sizes, tabled),
-        of_models(listed_totals, tabled),
-        of_models(totals, tabled),
-        of_models(owned_counts, tabled),
-        of_models(apposed_counts, tabled),
-        of_models(card_lines, tabled),
-        of_models(chinese_owners, tabled),
-        of_models(closed_families, tabled),
+        *(of_models(kind, tabled) for kind in _OF_COUNTS),
         list_sums.check(scene),
         *(kind.check(scene) for kind in _OF_BYTES),
         memory.check(scene),
@@ -172,10 +164,7 @@ def _later_claims(
         inline_steps.check(scene),
         explained,
         bytes_said.check(scene),
-        of_models(plain_fields, tabled),
-        of_models(compared_models, tabled),
-        of_models(owned_sizes, tabled),
-        of_models(fields, tabled),
+        *(of_models(kind, tabled) for kind in (plain_fields, compared_models, owned_sizes, fields)),
         paired_products.check(scene),
         of_models(agreed_settings, tabled),
         of_models(changed_sizes, tabled),
@@ -192,6 +181,17 @@ def _later_claims(
     return claims[len(before) :]
 
 
+_OF_COUNTS = (
+    paired_lists,
+    listed_sizes,
+    listed_totals,
+    totals,
+    owned_counts,
+    apposed_counts,
+    card_lines,
+    chinese_owners,
+    closed_families,
+)
 _OF_BYTES = (
     weight_groups,
     lettered_bytes,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
@@ -39,7 +40,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     for line in scene.named_lines:
         text = scene.lines[line].text
         for mention in scene.mentions[line] if line not in tabled else ():
-            found = _APPOSED.match(text, mention.end)
+            opens = text.find("(", mention.column, mention.end)  # ``DeepSeek V3 (671B`` is a name too
+            found = _APPOSED.match(text, opens if opens > 0 else mention.end)
             if found is not None and mention.kind in (MODEL, FAMILY) and _is_count(text, found):
                 yield from _hold(scene, line, mention, found)
 
@@ -58,14 +60,27 @@ def _hold(scene: Scene, line: int, mention: Mention, found: re.Match[str]) -> It
     figures = [(_token(line, found, "first"), "total")]
     if found["second"] and found["active"] is not None:
         figures.append((_token(line, found, "second"), "active"))
+    if mention.kind == FAMILY:
+        subject = _member_by_counts(subject, figures)
+    firm = subject.firm
     held = [(token, what, settle(token, subject.models, what, hedged=bool(found["hedge"]), whole=True)) for token, what in figures]
     right = sum(judged is not None for *_, judged in held)
     for token, what, judged in held:
         if judged is not None:
-            if mention.kind == MODEL or right == len(held):
+            if firm or right == len(held):
                 yield total_claim(scene, token, judged.verdict, judged.expected, judged.reason)
-        elif mention.kind == MODEL and right == len(held) - 1 and not _may_be_otherwise(scene, line, mention, token, what, subject):
+        elif firm and right == len(held) - 1 and not _may_be_otherwise(scene, line, mention, token, what, subject):
             yield from report_wrong_count(scene, token, subject, what, sure=len(held) > 1)
+
+
+def _member_by_counts(subject: Subject, figures: Sequence[tuple[Token, str]]) -> Subject:
+    """Return the one member of a family that has one of two counts, where none has both; else the family."""
+    fitting = [tuple(m for m in subject.models if settle(token, (m,), what, whole=True) is not None) for token, what in figures]
+    if len(fitting) == 1 or set(fitting[0]) & set(fitting[1]):
+        return subject
+    members = {(own_count(model), own_count(model, "active")): model for found in reversed(fitting) for model in reversed(found)}
+    model = next(iter(members.values()), None)
+    return Subject((model,), model.source, True) if model is not None and len(members) == 1 else subject
 
 
 def _token(line: int, found: re.Match[str], group: str) -> Token:
