@@ -33,9 +33,7 @@ from weighbridge.presets.aliases import FAMILY
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_COMPLETE = frozenset(
-    ("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b", "llama-3.1-8b", "gemma-2-2b")
-)
+_COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b", "llama-3.1-8b", "gemma-2-2b"))
 """The first members of families that their authors have closed, and of which every size is a preset."""
 _SIZES = frozenset(("layers", "heads", "hidden"))
 """Sizes that nobody chooses anew for a model of such a name; a context or a vocabulary one may."""
