@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.auditing.text.pasted_math import SIGNS, repeats
 from weighbridge.auditing.text.typed_signs import (
     PUNCTUATION,
@@ -36,7 +37,7 @@ _MIXED = pattern(r"\d?,\d{3}$")
 class _Writer:
     """Collects characters and their columns."""
 
-    def __init__(self, raw: str, dropped: list[tuple[int, int]]) -> None:
+    def __init__(self, raw: str, dropped: Sequence[tuple[int, int]]) -> None:
         self.raw = raw
         self.text: list[str] = []
         self.at: list[int] = []
@@ -70,6 +71,23 @@ def strip_tex(raw: str) -> tuple[str, tuple[int, ...]]:
             return respell(raw).replace("\t", " ").replace("\r", " "), tuple(range(len(raw)))
     else:
         copies = repeats(raw)
+    if "&" in raw or "colspan" in raw:
+        return _undo(raw, copies)  # a sign by its number, so many cells
+    text, at, digits = _undo_shape(shape_of(raw), tuple(copies))
+    written = list(text)
+    for place in digits:
+        written[place] = raw[at[place]]
+    return "".join(written), at
+
+
+@once_for_each_text
+def _undo_shape(shape: str, copies: tuple[tuple[int, int], ...]) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """Read all lines that differ in their digits alone, and say where those go."""
+    text, at = _undo(shape, copies)
+    return text, at, tuple(place for place, column in enumerate(at) if text[place] == shape[column] == "0")
+
+
+def _undo(raw: str, copies: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, ...]]:
     writer = _Writer(raw, copies)
     _convert(writer, 0, len(raw), 0)
     return respell(simplify("".join(writer.text))), tuple(writer.at)

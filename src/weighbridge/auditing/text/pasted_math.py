@@ -8,7 +8,10 @@ since only it still knows that ``7682`` was a square.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.core._namedtuple import NamedTuple
 
 SIGNS = {
@@ -28,9 +31,9 @@ class _Flat(NamedTuple):
     """The characters of a line as drawn, where each stands, and whether TeX drew it."""
 
     text: str
-    starts: list[int]
-    ends: list[int]
-    tex: list[bool]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    tex: Sequence[bool]
 
 
 def repeats(raw: str) -> list[tuple[int, int]]:
@@ -43,11 +46,11 @@ def repeats(raw: str) -> list[tuple[int, int]]:
     """
     if len(raw) < 5:
         return []
-    found = _repeats(raw) if "=" in raw or "," in raw else []
-    drawn = "\\" in raw or "^" in raw
-    if not drawn and (raw.count("=") < 2 or not any(0 < raw.count(f" {sign}") < raw.count(sign) for sign in "=+-")):
-        return found  # TeX is told by its commands, or, in an equation, by signs that it spaces and the drawn copy does not
-    flat, position, steps = _flatten(raw), 0, [0]
+    shape = shape_of(raw)
+    found = _repeats(raw) if ("=" in raw or "," in raw) and _may_run_twice(shape) else []
+    if not _may_be_pasted(shape):
+        return found
+    flat, position, steps = _with_digits(shape, raw), 0, [0]
     while position < len(flat.text) and steps[0] < _MOST_STEPS:
         step = _tex_copies(flat, position, steps) if flat.tex[position] else None
         if step is None:
@@ -62,9 +65,64 @@ def repeats(raw: str) -> list[tuple[int, int]]:
     return sorted(found)
 
 
+@once_for_each_text
+def _may_run_twice(shape: str) -> bool:
+    """Tell whether a line whose digits are taken for alike has a run that is its half twice; else none of its shape has."""
+    return bool(_repeats(shape))
+
+
+@once_for_each_text
+def _may_be_pasted(shape: str) -> bool:
+    """Tell whether a line whose digits are taken for alike has a stretch, with TeX in it, right behind its like; else none of its shape has."""
+    drawn = "\\" in shape or "^" in shape
+    if not drawn and (shape.count("=") < 2 or not any(0 < shape.count(f" {sign}") < shape.count(sign) for sign in "=+-")):
+        return False  # TeX is told by its commands, or, in an equation, by signs that it spaces and the drawn copy does not
+    flat, steps = _flatten(shape), 0
+    for anchor in (place for place, drawn in enumerate(flat.tex) if drawn):
+        places = _places(flat.text, flat.text[anchor], max(0, anchor - _WINDOW), min(len(flat.text), anchor + _WINDOW))
+        for other in places:
+            if flat.tex[other]:
+                continue
+            left, right, period = _alike(flat.text, anchor, other)
+            steps += right - left
+            if period > 1 and right - left >= period:
+                return True
+        if len(places) >= _MOST_PLACES or steps > _MOST_STEPS // 50:
+            return True  # the digits tell which places are looked at
+    return False
+
+
+def _alike(text: str, anchor: int, other: int) -> tuple[int, int, int]:
+    """Return the stretch about a character that is said again so many characters later: its beginning and end, and that distance."""
+    low, period = min(anchor, other), abs(anchor - other)
+    left, right = low, low + 1
+    while left > 0 and low - left < _WINDOW and text[left - 1] == text[left - 1 + period]:
+        left -= 1
+    while right + period < len(text) and right - low < _WINDOW and text[right] == text[right + period]:
+        right += 1
+    return left, right, period
+
+
+def _with_digits(shape: str, raw: str) -> _Flat:
+    """Return a line as drawn, by what is known of its shape."""
+    flat, digits = _flat_shape(shape)
+    text = list(flat.text)
+    for place in digits:
+        text[place] = raw[flat.starts[place]]
+    return flat._replace(text="".join(text))
+
+
+@once_for_each_text
+def _flat_shape(shape: str) -> tuple[_Flat, tuple[int, ...]]:
+    flat = _flatten(shape)
+    return flat, tuple(place for place, sign in enumerate(flat.text) if sign == "0")
+
+
 def _flatten(raw: str) -> _Flat:
-    flat = _Flat("", [], [], [])
     text: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    tex: list[bool] = []
     pending, position = False, 0
     while position < len(raw):
         character, start = raw[position], position
@@ -84,11 +142,11 @@ def _flatten(raw: str) -> _Flat:
         spaced = start > 0 and raw[start - 1] == " " and character in "=+-"
         pending = pending or spaced
         text.append(_SAME.get(character, character))
-        flat.starts.append(start)
-        flat.ends.append(position)
-        flat.tex.append(pending)
+        starts.append(start)
+        ends.append(position)
+        tex.append(pending)
         pending = False
-    return flat._replace(text="".join(text))
+    return _Flat("".join(text), starts, ends, tex)
 
 
 def _tex_copies(flat: _Flat, anchor: int, steps: list[int]) -> tuple[int, int, int, int] | None:
@@ -98,12 +156,7 @@ def _tex_copies(flat: _Flat, anchor: int, steps: list[int]) -> tuple[int, int, i
     for other in _places(text, sign, max(0, anchor - _WINDOW), min(len(text), anchor + _WINDOW)):
         if flat.tex[other]:
             continue
-        low, period = min(anchor, other), abs(anchor - other)
-        left, right = low, low + 1
-        while left > 0 and low - left < _WINDOW and text[left - 1] == text[left - 1 + period]:
-            left -= 1
-        while right + period < len(text) and right - low < _WINDOW and text[right] == text[right + period]:
-            right += 1
+        left, right, period = _alike(text, anchor, other)
         length = right - left + period
         steps[0] += length - period
         if length < 2 * period or period < 2:
@@ -122,10 +175,13 @@ def _tex_copies(flat: _Flat, anchor: int, steps: list[int]) -> tuple[int, int, i
 def _places(text: str, sign: str, low: int, high: int) -> list[int]:
     places: list[int] = []
     at = text.find(sign, low, high)
-    while at >= 0 and len(places) < 40:
+    while at >= 0 and len(places) < _MOST_PLACES:
         places.append(at)
         at = text.find(sign, at + 1, high)
     return places
+
+
+_MOST_PLACES = 40
 
 
 def _tex_copy(flat: _Flat, start: int, period: int, copies: int) -> int | None:
