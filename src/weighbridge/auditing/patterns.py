@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from weighbridge.auditing.text.memory import ZEROS, set_for_each_text
 from weighbridge.auditing.text.phrases import lower_case
 
 
@@ -29,11 +30,29 @@ class _Lower(_Pattern):
             raise AttributeError(name)
         text = self._text if isinstance(self._text, str) else self._text()
         compiled = re.compile("|".join(_begin_alike(_split(_LETTER.sub(lambda m: m[0] if m[0][0] == "\\" else m[0].lower(), text)))))
-        self.search = lambda text, *bounds: compiled.search(lower_case(text), *bounds)
+        if _ASKS_DIGITS.search(_AT_LEAST.sub("", text)):
+            self.search = lambda text, *bounds: compiled.search(lower_case(text), *bounds)
+        else:
+            nowhere = set_for_each_text()
+
+            def search(text: str, *bounds: int) -> re.Match[str] | None:
+                lower = lower_case(text)
+                key = (lower.translate(ZEROS), bounds)
+                found = compiled.search(lower, *bounds) if key not in nowhere else None
+                if found is None and len(nowhere) < _MOST_KEPT:
+                    nowhere.add(key)
+                return found
+
+            self.search = search
         self.finditer = lambda text, *bounds: compiled.finditer(lower_case(text), *bounds)
         return vars(self)[name]
 
 
+_MOST_KEPT = 1 << 16
+"""Lines of a text of which it is remembered that a pattern stands nowhere in them."""
+_ASKS_DIGITS = re.compile(r"\d")
+_AT_LEAST = re.compile(r"\{\d*,?\d*\}")
+"""What in an expression asks which digit stands somewhere, and what only says how often something does."""
 _LETTER = re.compile(r"\\.|[^\\]", re.DOTALL)
 _FIRST = re.compile(r"[a-z\u4e00-\u9fff](?![?*+{])")
 

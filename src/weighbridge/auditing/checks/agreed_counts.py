@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
@@ -224,5 +225,4 @@ _LINES = 12
 
 def _column(scene: Scene, line: int, at: int) -> int:
     """Return where a place of a line as it was written stands in the line as it is read."""
-    places = scene.lines[line].at
-    return next((index for index, place in enumerate(places) if place >= at), len(places))
+    return bisect_left(scene.lines[line].at, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.count_subjects import of_mention
@@ -15,6 +16,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.topics import is_size_of, sentence_ends, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.thresholds import LISTED_REACH
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
@@ -99,16 +101,20 @@ def _sentences(scene: Scene, index: int, sizes: Sequence[DescribedSize]) -> Iter
 def _ends(scene: Scene, index: int) -> list[int]:
     """Return where the sentences and cells of a line end."""
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
+    return _ends_outside(text, tuple([(m.column, m.end) for m in mentions]))
+
+
+@once_for_each_text
+def _ends_outside(text: str, spans: tuple[tuple[int, int], ...]) -> list[int]:
     found = (*sentence_ends(text), *(m.end() for m in _CELL.finditer(text)))
-    return sorted(end for end in found if not any(m.column < end <= m.end for m in mentions))
+    return sorted(end for end in found if not any(column < end <= stop for column, stop in spans))
 
 
 def sentence_bounds(scene: Scene, index: int, column: int) -> tuple[int, int]:
     """Return where the sentence or cell of a place begins and ends."""
     ends = _ends(scene, index)
-    return max((end for end in ends if end <= column), default=0), min(
-        (end for end in ends if end > column), default=len(scene.lines[index].text)
-    )
+    place = bisect_right(ends, column)
+    return ends[place - 1] if place else 0, ends[place] if place < len(ends) else len(scene.lines[index].text)
 
 
 def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: int) -> tuple[Mention | None, bool]:
@@ -166,7 +172,8 @@ _LETTERS = pattern(r"[\W_]")
 
 def is_background(text: str, column: int) -> bool:
     """Tell whether a model named at a place is only brought in beside the one at hand: ``larger than BERT``."""
-    return _BACKGROUND.search(text, 0, column) is not None
+    end = len(text[:column].rstrip("*_`'\"").rstrip())
+    return _BACKGROUND.search(text, max(0, end - _LONGEST_WORDS), column) is not None
 
 
 def is_compared(text: str, start: int, column: int) -> bool:
@@ -181,6 +188,8 @@ _BACKGROUND = pattern(
     r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
     re.IGNORECASE,
 )
+_LONGEST_WORDS = 64
+"""Characters of the words in front of a name that bring it in, at most: what stands further ahead is not gone through for each name."""
 _DIGIT = pattern(r"\d")
 _CELL = pattern(r"\|")
 

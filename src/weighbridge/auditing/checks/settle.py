@@ -11,14 +11,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor
 
 from weighbridge.auditing.checks.cut_figures import Judgement, cut_or_rounded_up
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, plain_conventions_of, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, value_bounds
+from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, whole_bounds
 from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUGH_FAR, ROUNDED_DIGITS
 from weighbridge.conventions.additions import PACKED
 from weighbridge.conventions.omissions import SCOPES
@@ -148,8 +147,8 @@ def _rounded_conventions(token: Token, model: ModelValue) -> list[Convention]:
     """Return the simple conventions whose count a rounded figure may be, the simplest first."""
     table, cheap = plain_conventions_of(model), []
     for scale in scales(token):
-        low, high = value_bounds(token, scale)  # whole numbers compare in a fraction of the time
-        first, last = bisect_left(table.values, ceil(low)), bisect_right(table.values, floor(high))
+        low, high = whole_bounds(token, scale)  # they compare in a fraction of the time
+        first, last = bisect_left(table.values, low), bisect_right(table.values, high)
         found = [made for value in table.values[first:last] for made in table.by_value[value]]
         cheap += sorted(found, key=lambda made: (made.cost, made.order))
     packs = significant_digits(token) >= _PACKED_DIGITS and (own_count(model) or 0) >= _LEAST_PACKED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -32,6 +32,12 @@ def sentence_ends(text: str) -> tuple[int, ...]:
     return tuple(m.end() for m in SENTENCE.finditer(text))
 
 
+@once_for_each_text
+def _ends_outside(text: str, spans: tuple[tuple[int, int], ...]) -> list[int]:
+    """Return where the sentences of a line end, but for what looks like an end within a name."""
+    return [end for end in sentence_ends(text) if not any(column < end <= stop for column, stop in spans)]
+
+
 class Topic(NamedTuple):
     """The mention of a model that a place is about, and its line."""
 
@@ -42,9 +48,9 @@ class Topic(NamedTuple):
 def topic(scene: Scene, line: int, column: int) -> Topic | None:
     """Return the one model that a place of running text is about: of its sentence, of those before it, or of the heading."""
     text, named = scene.lines[line].text, scene.mentions.get(line, ())
-    ends = [end for end in sentence_ends(text) if not any(n.column < end <= n.end for n in named)]
-    start = max((end for end in ends if end <= column), default=0)
-    stop = min((end for end in ends if end > column), default=len(text))
+    ends = _ends_outside(text, tuple([(n.column, n.end) for n in named]))
+    place = bisect_right(ends, column)
+    start, stop = ends[place - 1] if place else 0, ends[place] if place < len(ends) else len(text)
     inside = [m for m in named if start <= m.column < stop and not _COMMENT.search(text, column, max(column, m.column))]
     before = [m for m in inside if m.end <= column]
     if before:

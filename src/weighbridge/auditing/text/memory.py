@@ -58,13 +58,24 @@ def shape_of(text: str) -> str:
     >>> shape_of("12 layers of 7,087,872")
     '00 layers of 0,000,000'
     """
-    return text.translate(_ZEROS)
+    return text.translate(ZEROS)
 
 
-_ZEROS = str.maketrans("123456789", "000000000")
+ZEROS = str.maketrans("123456789", "000000000")
+
+
+def set_for_each_text() -> set[object]:
+    """Return a set that is emptied by :func:`forget`."""
+    _SETS.append(found := set[object]())
+    return found
+
+
+_SETS: list[set[object]] = []
 
 
 def forget() -> None:
     """Let go of all that was read of a text."""
     for kept in _KEPT:
         kept.cache_clear()
+    for found in _SETS:
+        found.clear()

@@ -61,7 +61,8 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
     """
     if token.value is None or _is_far(token, true):
         return None
-    gaps = _gaps(token.value, scales(token), true)
+    widest = _last_digit_shown(token)
+    gaps = [gap for gap in _gaps(token.value, scales(token), true) if abs(gap.size) <= gap.unit * widest]
     for check in (_exact_fit, _fit_by_rounding, _fit_by_zeros, _truncation):
         for gap in gaps:
             found = check(token, true, gap, loose)
@@ -73,6 +74,14 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
                 if _exact_fit(token, true * size, gap, loose) or _fit_by_rounding(token, true * size, gap, loose):
                     return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), as_exact(true))
     return None
+
+
+def _last_digit_shown(token: Token) -> int:
+    """Return how many units a figure may be off at most and still agree: none of the checks goes beyond its last digit that is no zero."""
+    if token.places or token.value is None or token.value.denominator != 1:
+        return 1
+    digits = str(token.value.numerator)
+    return int(10 ** (len(digits) - len(digits.rstrip("0"))))
 
 
 def _gaps(value: Fraction, scales: tuple[Fraction, ...], true: int | Fraction) -> list[_Gap]:
@@ -194,6 +203,22 @@ def value_bounds(token: Token, scale: Fraction) -> tuple[Fraction, Fraction]:
     )  # over one denominator: each figure is asked for often
     below = 2 * value.denominator * scale.denominator * 10**token.places
     return Exact(middle - half, below), Exact(middle + half, below)
+
+
+def whole_bounds(token: Token, scale: Fraction) -> tuple[int, int]:
+    """Return the least and the most whole number between the bounds of a figure.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> whole_bounds(tokens("7.08M", 0)[0], Fraction(10**6)), whole_bounds(tokens("0.5", 0)[0], Fraction(1))
+    ((7075000, 7085000), (1, 0))
+    """
+    assert token.value is not None
+    value, top = token.value, scale.numerator
+    middle, half = 2 * value.numerator * top * 10**token.places, value.denominator * top
+    below = 2 * value.denominator * scale.denominator * 10**token.places
+    if not (token.places > 0 or (token.unit and token.unit != "%" and top > scale.denominator)):
+        half = 0
+    return -((half - middle) // below), (middle + half) // below
 
 
 def whole(number: Fraction | None) -> int | Fraction | None:

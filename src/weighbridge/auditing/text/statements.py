@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from weighbridge.auditing.claims import Line
+from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tokens import tokens
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 
 def statements(lines: Sequence[Line]) -> list[list[Token]]:
@@ -20,7 +25,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = _simplify(tokens(line.text, index)) if line.text else []
+        here = _simple_tokens(line.text, index) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _continues(found[-1], here) and len(found[-1]) < 400:
@@ -31,6 +36,32 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
             found.append(here)
         last_line = index
     return found
+
+
+def _simple_tokens(text: str, index: int) -> list[Token]:
+    """Return the tokens of a line, simplified; which of them stay, and how they are read, is told once for each shape."""
+    line, shape = tokens(text, index), shape_of(text)
+    if "0e" in shape or "0E" in shape:
+        return _simplify(line)  # a power of ten is read by its digits
+    known = _plan_of(shape)
+    if not known:
+        simple = _simplify(line)
+        places = {token.start: place for place, token in enumerate(line)}
+        kept = [(places[token.start], None if token is line[places[token.start]] else (token.text, token.spaced)) for token in simple]
+        known.append(None if simple == line else kept)
+        return simple
+    plan = known[0]
+    return line if plan is None else [line[at] if new is None else line[at]._replace(text=new[0], spaced=new[1]) for at, new in plan]
+
+
+if TYPE_CHECKING:
+    _Plan: TypeAlias = list[tuple[int, tuple[str, bool] | None]]
+
+
+@once_for_each_text
+def _plan_of(shape: str) -> list[_Plan | None]:
+    """Return where it is kept which tokens of the lines of a shape stay, and the sign and the space of those that are read otherwise."""
+    return []
 
 
 def _simplify(line: list[Token]) -> list[Token]:
