@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from weighbridge.auditing.checks import (
@@ -20,7 +20,9 @@ from weighbridge.auditing.checks import (
     card_lines,
     changed_sizes,
     changes,
+    chinese_bytes,
     chinese_owners,
+    chinese_sentences,
     closed_families,
     column_sums,
     comments,
@@ -57,6 +59,7 @@ from weighbridge.auditing.checks import (
     paired_products,
     passage_counts,
     passages,
+    patch_counts,
     pictures,
     plain_fields,
     printed_widths,
@@ -117,9 +120,33 @@ def judge(
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     claims += _later_claims(scene, held, checked, tabled, claims, (sectioned, explained))
     claims += claims_elsewhere(written_products.check(scene, held, offered, firm=firm), claims)
-    asked = list(answered_questions.check(scene, tabled))
-    rest = [one for one in claims if not any(one.line == c.line and one.start < c.end and c.start < one.end for c in asked)]
+    asked = [
+        *answered_questions.check(scene, tabled),
+        *_of_another_verdict([*chinese_sentences.check(scene, tabled), *chinese_bytes.check(scene, tabled)], claims),
+    ]
+    places = _by_line(asked)
+    rest = [one for one in claims if not any(_overlap(one, c) for c in places.get(one.line, ()))]
     return [*asked, *_drop_inner_sizes(list(solved_equations.leave_open(scene, elsewhere.leave_out(scene, rest, numbers))))]
+
+
+def _overlap(one: Claim, other: Claim) -> bool:
+    return one.line == other.line and one.start < other.end and other.start < one.end
+
+
+def _by_line(claims: Sequence[Claim]) -> dict[int, list[Claim]]:
+    found: dict[int, list[Claim]] = {}
+    for one in claims:
+        found.setdefault(one.line, []).append(one)
+    return found
+
+
+def _of_another_verdict(found: Sequence[Claim], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the claims that say otherwise than those before them about the same words, or of which nothing is said."""
+    places = _by_line(claims) if found else {}
+    for one in found:
+        before = [other for other in places.get(one.line, ()) if _overlap(one, other)]
+        if not before or any((other.verdict == "wrong") != (one.verdict == "wrong") for other in before):
+            yield one
 
 
 def _later_claims(
@@ -159,6 +186,7 @@ def _later_claims(
         training_work.check(scene),
         comparisons.check(scene),
         results.check(scene),
+        patch_counts.check(scene),
         modules.check(scene),
         printed_widths.check(scene),
         inline_steps.check(scene),

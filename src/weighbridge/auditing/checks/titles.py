@@ -28,6 +28,10 @@ SIZE_TITLES = {
     "shared": mark("number of shared experts"),
     "moe_layers": mark("number of layers with experts"),
     "dense_layers": mark("number of layers without experts"),
+    "kv_lora": mark("width of the compressed keys and values"),
+    "q_lora": mark("width of the compressed queries"),
+    "rope_dim": mark("rotary width of a head"),
+    "expert_mlp": mark("intermediate size of an expert"),
     "patch": mark("patch size"),
     "image": mark("image size"),
 }

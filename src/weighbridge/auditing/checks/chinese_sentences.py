@@ -1,0 +1,215 @@
+"""Sizes and counts that Chinese sentences give to the models they name, where each clause was read word for word: ``A 有 12 层，而 B 为 24 层``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.field_values import main_values, values_of
+from weighbridge.auditing.checks.fields import LONGEST, field_claim
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
+from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.settle import is_near, settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.totals import is_hedged
+from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.chinese_clauses import Said, sizes_of_clauses
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.size_words import UNITS
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+_CHINESE = pattern(r"[\u4e00-\u9fff]")
+_BARE = pattern(r"(?:v?\d+(?:\.\d+)?[bm]?|base|large|small|medium|tiny|mini|huge|xl|xxl|big)", re.IGNORECASE)
+"""A name that is a size alone: whose it is, the words around tell."""
+_WIDTHS = ("hidden", "mlp", "head_dim", "width")
+_OF_CONFIG = {
+    "kv_lora": "kv_lora",
+    "q_lora": "q_lora",
+    "rope_dim": "rope_dim",
+    "expert_mlp": "expert_mlp",
+    "dense_mlp": "mlp",
+    "shared": "shared_experts",
+}
+"""Sizes that only some models have, by the name that the description gives them."""
+_FIELDS = {"dense_mlp": "mlp", "side_layers": "layers"}
+"""And by what they are called in general."""
+_COUNTS = {"total": "total", "active_total": "active"}
+_LIKELY = 10
+"""How many times a size may be another one before it is taken to be something else altogether."""
+
+
+class _Held(NamedTuple):
+    """A size beside what its model has: whether it is that, and what is right."""
+
+    said: Said
+    name: str
+    own: bool
+    right: int | None
+    claims: tuple[Claim, ...]
+    near: bool = False
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Hold the sizes of clauses that were read word for word against the models that they name.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+    """
+    for index, line in enumerate(scene.lines):
+        text = line.text
+        if index in tabled or "|" in text or len(text) > LONGEST or index not in scene.mentions or not _CHINESE.search(text):
+            continue
+        mentions = scene.mentions[index]
+        found = sizes_of_clauses(text, [(m.column, m.end) for m in mentions])
+        held = [one for said in found if (one := _hold(scene, index, said, mentions)) is not None]
+        if held:
+            yield from _verdicts(scene, index, held, mentions)
+
+
+def _verdicts(scene: Scene, index: int, held: Sequence[_Held], mentions: Sequence[Mention]) -> Iterator[Claim]:
+    """Confirm what is right, and report what is wrong where enough of the line is right, or a plain sentence says nothing else."""
+    right, wrong = Counter(one.name for one in held if one.own), Counter(one.name for one in held if not one.own)
+    doubtful = SUPPOSED.search(scene.lines[index].text) is not None or is_of_their_own(scene, index)
+    for one in held:
+        if one.own or (not doubtful and one.claims and _is_settled(scene.lines[index].text, one, mentions, right, wrong)):
+            yield from one.claims
+
+
+def _is_settled(text: str, one: _Held, mentions: Sequence[Mention], right: Counter[str], wrong: Counter[str]) -> bool:
+    """Tell whether the rest of a line settles that a size which is not its model's is said of that model."""
+    if right[one.name] >= wrong[one.name]:
+        return True
+    if wrong.total() == 1 and right.total() >= _SISTERS:
+        return True
+    mention = mentions[one.said.names[0]]
+    bare = _BARE.fullmatch(text, mention.column, mention.end) is not None
+    if one.said.word in _COUNTS and not one.said.sure:
+        return not bare and wrong[one.name] == 1 and one.near
+    return one.said.sure and not bare and wrong[one.name] == 1 and _TIED.fullmatch(text, mention.end, one.said.start) is not None
+
+
+_SISTERS = 2
+"""Sizes of other models that are right beside one that is not."""
+_TIED = pattern(
+    r"(?=.*(?:有|为|是|的|采用|使用|包含|[:：]))(?:模型)?[^()（）、]{1,16}",
+)
+"""What stands between a full name and the only size that is said of it."""
+
+
+def _hold(scene: Scene, index: int, said: Said, mentions: Sequence[Mention]) -> _Held | None:
+    subjects = []
+    for place in said.names:
+        mention = mentions[place]
+        subject = of_mention(scene, mention, firm=True) if mention.kind in (MODEL, FAMILY) else None
+        if subject is None or not subject.models or any(model.description is None for model in subject.models):
+            return None
+        subjects.append((mention, subject))
+    token = _token(scene, index, said)
+    if not subjects or token is None or token.value is None:
+        return None
+    results = [_hold_one(scene, token, said, mention, subject) for mention, subject in subjects]
+    known = [one for one in results if one is not None]
+    if len(known) < len(results) or len({one.own for one in known}) > 1:
+        return None
+    return known[0]
+
+
+def _token(scene: Scene, index: int, said: Said) -> Token | None:
+    """Return the number of a size as the checks of counts read it."""
+    return next((token for token in tokens(scene.lines[index].text, index) if token.kind == "num" and token.start == said.start), None)
+
+
+def _hold_one(scene: Scene, token: Token, said: Said, mention: Mention, subject: Subject) -> _Held | None:
+    name = mention.name or "/".join(mention.names)
+    if said.word in _COUNTS:
+        return _hold_count(scene, token, said, name, subject)
+    values = [value for value in _values(token) if value.denominator == 1]
+    own = {value for model in subject.models for value in _own_values(model, said.word)}
+    if not own or not values:
+        return None
+    if any(_is_own(said.word, int(value), own, token) for value in values):
+        value = next(int(value) for value in values if _is_own(said.word, int(value), own, token))
+        return _Held(said, name, True, value, (_claim(scene, token, said.word, value, value, "exact"),))
+    if mention.kind != MODEL or token.unit:
+        return None
+    value = int(values[0])
+    if said.word == "hidden" and any(value in values_of(model, word) for model in subject.models for word in _WIDTHS):
+        return None
+    main = _main_value(subject.models[0], said.word)
+    if main is None or not main <= value * _LIKELY <= main * _LIKELY**2 or _is_free(said.word, value, own):
+        return None
+    return _Held(said, name, False, main, (_claim(scene, token, said.word, value, main, "wrong"),))
+
+
+def _hold_count(scene: Scene, token: Token, said: Said, name: str, subject: Subject) -> _Held | None:
+    """Hold a count of parameters against its model's."""
+    what = _COUNTS[said.word]
+    hedged = is_hedged(scene.lines[token.line].text[: token.start])
+    found = settle(token, subject.models, what, hedged=hedged, whole=True)
+    if found is not None:
+        claims = (total_claim(scene, token, found.verdict, found.expected, found.reason),)
+        return _Held(said, name, True, None, claims)
+    other = "active" if what == "total" else "total"
+    if own_count(subject.models[0], other) != own_count(subject.models[0], what) and settle(token, subject.models, other, whole=True):
+        return None
+    if is_near(token, subject.models, what):
+        return None
+    near = tuple(report_wrong_count(scene, token, subject, what))
+    return _Held(said, name, False, None, near or tuple(report_wrong_count(scene, token, subject, what, sure=bool(token.unit))), bool(near))
+
+
+def _values(token: Token) -> list[Fraction]:
+    assert token.value is not None
+    return [token.value * power for power in UNITS.get(token.unit, (1,))] if token.unit else [token.value]
+
+
+def _is_own(word: str, value: int, own: Collection[int], token: Token) -> bool:
+    if value in own or (word == "vocab" and any(is_fair_vocabulary(value, rows) for rows in own)):
+        return True
+    if not token.unit:
+        return False
+    step = min(Fraction(UNITS.get(token.unit, (1,))[0]), Fraction(value)) / 10**token.places
+    return any(abs(rows - value) <= step for rows in own)
+
+
+def _is_free(word: str, value: int, own: Collection[int]) -> bool:
+    """Tell whether a length is one that people set as they like."""
+    if word != "positions":
+        return word == "types"
+    return value % 50 == 0 or value % 64 == 0 or not any(is_slip(str(value), str(right)) for right in own)
+
+
+def _own_values(model: ModelValue, word: str) -> Collection[int]:
+    if word == "side_layers":
+        sizes = vars(model.description.sizes) if model.description is not None else {}
+        return [sizes[key] for key in ("layers", "decoder_layers") if type(sizes.get(key)) is int]
+    if word in _OF_CONFIG:
+        value = _main_value(model, word)
+        return () if value is None else (value, *(values_of(model, "mlp") if word == "expert_mlp" else ()))
+    return values_of(model, word)
+
+
+def _main_value(model: ModelValue, word: str) -> int | None:
+    if word in _OF_CONFIG and model.description is not None:
+        value = vars(model.description.sizes).get(_OF_CONFIG[word])
+        return value if type(value) is int else None
+    own = main_values(model).get(_FIELDS.get(word, word))
+    return own if own is not None else next(iter(found)) if len(found := values_of(model, word)) == 1 else None
+
+
+def _claim(scene: Scene, token: Token, word: str, value: int, right: int, verdict: str) -> Claim:
+    return field_claim(scene, token, _FIELDS.get(word, word), value, right, verdict)
