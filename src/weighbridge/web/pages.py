@@ -72,9 +72,11 @@ def why_part(request: Request, form: Form) -> Response:
 def _module_page(found: Model, query: Query) -> dict[str, Any]:
     from weighbridge.documents.headline import headline
 
+    say = translator(query.lang)
     facts = {
         "tally": found.count(),
-        "headline": headline(found, translator(query.lang)),
+        "headline": headline(found, say),
+        "inner_sizes": views.sizes_of_parts(found, say),
         "defaulted": found.defaulted,
         "unknown": found.unknown,
     }

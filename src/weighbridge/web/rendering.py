@@ -24,6 +24,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 TABS = ("model", "models", "compare", "explain", "audit", "design", "quiz", "api")
 
 
+SHORT = 11
+"""Letters of a name that no line need be broken in."""
+
+
 def language(request: Request) -> str:
     """Return the language an address asks for; English where it asks for none that there is."""
     lang = request.query_params.get("lang", "en")
@@ -93,10 +97,12 @@ def _escape_invisible(value: object) -> object:
 
 @lru_cache(4096)
 def _make_breakable(name: str) -> Markup:
-    """Allow a line break inside a long name where its words meet."""
+    """Allow a line break inside a long name where its words meet; short ones of a list stay whole."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(escape_invisible(name)))))
+    pieces = str(escape(escape_invisible(name))).split(", ")
+    broken = (re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?!\d)", "<wbr>", one) if len(one) > SHORT else one for one in pieces)
+    return Markup(", ".join(broken))
 
 
 def _with_index(letter: str) -> Markup:

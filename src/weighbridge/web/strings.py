@@ -56,6 +56,9 @@ STRINGS = {
     "embedding": mark("in embedding tables"),
     "non_embedding": mark("outside embedding tables"),
     "tables_only": mark("Embedding tables only: the norm and the projections of an embedding module are not among them."),
+    "coloured": mark(
+        "Embedding by colour, {number}, counts whole modules: a projection of an embedding module belongs to it, a table inside attention does not."
+    ),
     "models": mark("Models"),
     "quiz": mark("Exercises"),
     "costs": mark("What it costs"),
@@ -82,7 +85,7 @@ STRINGS = {
     "filter": mark("Name, Hub id or model type"),
     "authors": mark("its authors say"),
     "families": mark("Families"),
-    "types": mark("Model types: every size is a field"),
+    "types": mark("Model types, at their default sizes"),
     "nothing_known": mark("Nothing of that name."),
     "in_bytes": mark("In bytes."),
     "costs_in_bytes": mark("What it costs, in bytes"),

@@ -17,6 +17,7 @@ from weighbridge.accounts.parameters import unique_of as model_count
 from weighbridge.api.model import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.blueprints import MODULES
+from weighbridge.config.fields import Config
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, Text, error_text, mark, translator
 from weighbridge.core.notation import UNICODE, write
@@ -25,6 +26,7 @@ from weighbridge.core.tree import Part, walk
 from weighbridge.documents.document import Document, Row, Share, shares
 from weighbridge.documents.fits import document as fits_document
 from weighbridge.documents.given import describe_inputs
+from weighbridge.documents.headline import main_sizes
 from weighbridge.documents.human import size as human_bytes
 from weighbridge.documents.memory import no_activations
 from weighbridge.documents.reconcile import document as reconcile_document
@@ -59,18 +61,31 @@ def module_view(found: Model, query: Query) -> dict[str, Any]:
     kept = _top_levels(rows)
     within_row = {place: (inner, outer) for place, inner, outer in _with_surroundings(entry, path, around)}
     copies = within * as_int(entry.times)
+    roles = _roles(entry, around)
+    coloured = next((amount for role, amount, _ in roles if role == "embedding"), 0)
     return {
         "rows": [(row, _bar(row, *within_row.get(row.places[0], (entry, around)))) for row in kept],
         "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
         "amount": f"{copies:,} × {entry.each:,} = {copies * as_int(entry.each):,}" if copies != 1 else f"{entry.amount:,}",
-        "roles": [(role, say(ROLES[role][0]), amount, share) for role, amount, share in _roles(entry, around)],
+        "roles": [(role, say(ROLES[role][0]), amount, share) for role, amount, share in roles],
+        "coloured": coloured if not path and coloured != found.count().embedding else None,
         "pictures": [
             treemap(tile, width=680, height=330, link=link, kind="wide"),
             treemap(tile, width=360, height=300, link=link, kind="narrow"),
             sunburst(tile, size=400, link=link).replace("<a ", '<a tabindex="-1" '),
         ],
     }
+
+
+def sizes_of_parts(found: Model, say: Say) -> list[tuple[str, str]]:
+    """Return the main sizes of each part of a model that has a config of its own, such as a vision tower's."""
+    if found.description is None:
+        return []
+    sizes = vars(found.description.sizes)
+    parts = [(field.key, sizes.get(field.word)) for field in found.description.family.fields if field.kind == "nested"]
+    named = [(key, main_sizes(vars(inner), say)) for key, inner in parts if isinstance(inner, Config)]
+    return [(key, words) for key, words in named if words]
 
 
 def _with_tensors(tile: Tile, entry: Entry, path: str) -> Tile:
