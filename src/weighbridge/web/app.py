@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.routing import Route
 
     from weighbridge.web.pool import Pool
 
@@ -37,11 +38,29 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    from weighbridge.web import failures, pages, upload
+    from weighbridge.web import failures
 
     limits = limits or Limits()
     counted: dict[str, int] = {}
-    routes = [
+    routes = [Route("/health", _health), Route("/metrics", _metrics(counted)), Mount("/static", StaticFiles(directory=STATIC))]
+    handlers: Any = {WeighbridgeError: _error_response, 404: failures.not_found, 405: _wrong_method}
+    middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
+    if pool is None:
+        return Starlette(routes=[*_answers(limits, counted), *routes], middleware=middleware, exception_handlers=handlers)
+    # The pool's processes have all other routes; what these import, over half of the time to start, is not needed here.
+    from weighbridge.web.pool import Gate
+
+    middleware.insert(1, Middleware(Gate, pool=pool, counted=counted))
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=pool.lifespan)
+
+
+def _answers(limits: Limits, counted: dict[str, int]) -> list[Route]:
+    """Return the routes of pages and calls."""
+    from starlette.routing import Route
+
+    from weighbridge.web import pages, upload
+
+    return [
         Route("/", _page(pages.home, limits)),
         *(
             Route(f"/{name}", _page(page, limits), methods=["GET", "POST"] if name == "audit" else ["GET"])
@@ -52,18 +71,7 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
         *(Route(f"/api/v1/{call.name}", _endpoint(call, limits, counted), methods=["GET", "POST"]) for call in CALLS),
         Route("/api/v1/header", upload.call(limits), methods=["POST"]),
         Route("/api/v1/openapi.json", _openapi),
-        Route("/health", _health),
-        Route("/metrics", _metrics(counted)),
-        Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: Any = {WeighbridgeError: _error_response, 404: failures.not_found, 405: _wrong_method}
-    middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
-    if pool is None:
-        return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
-    from weighbridge.web.pool import Gate
-
-    middleware.insert(1, Middleware(Gate, pool=pool, counted=counted))
-    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=pool.lifespan)
 
 
 def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:

@@ -115,15 +115,23 @@ class Pool:
         self.processes: set[asyncio.subprocess.Process] = set()
         self.starting: set[asyncio.Task[None]] = set()
         self.closed = False
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.interrupted = asyncio.Event()
+
+    def stop_waiting(self) -> None:
+        """Let a server that is told to end while it starts not wait for its processes; for a signal's handler."""
+        if self.loop is not None:
+            self.loop.call_soon_threadsafe(self.interrupted.set)
 
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         """Start the processes with the server, and end them with it; with one of each kind it can answer, and the others follow."""
-        failures.warm_up()
+        self.loop = asyncio.get_running_loop()
         self._start(light=True)
-        self._start(light=False)
+        self._start(light=False, hurried=True)
+        failures.warm_up()
         try:
-            await asyncio.wait(self.starting, timeout=STARTING)
+            await self._wait_for_the_first()
             for _ in range(self.size - 1):
                 self._start(light=False)
             yield
@@ -132,6 +140,18 @@ class Pool:
             for process in self.processes:
                 with suppress(ProcessLookupError):
                     process.kill()
+            if self.starting:  # asyncio does not end while a process is being made
+                await asyncio.wait(self.starting, timeout=STARTING)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(AGAIN):
+                    await asyncio.gather(*(process.wait() for process in self.processes))
+
+    async def _wait_for_the_first(self) -> None:
+        """Wait until every process that was started is ready, or nobody wants them any more."""
+        ready = asyncio.gather(*self.starting, return_exceptions=True)
+        interrupted = asyncio.ensure_future(self.interrupted.wait())
+        await asyncio.wait((ready, interrupted), timeout=STARTING, return_when=asyncio.FIRST_COMPLETED)
+        interrupted.cancel()
 
     async def answer(self, request: dict[str, Any], body: bytes) -> WorkerAnswer:
         """Have a process answer *request*.
@@ -215,21 +235,23 @@ class Pool:
         self.processes.discard(worker.process)
         self._start(light=worker.light)
 
-    def _start(self, *, light: bool) -> None:
+    def _start(self, *, light: bool, hurried: bool = False) -> None:
         if not self.closed:
-            task = asyncio.get_running_loop().create_task(self._start_one(light=light))
+            task = asyncio.get_running_loop().create_task(self._start_one(light=light, hurried=hurried))
             self.starting.add(task)
             task.add_done_callback(self.starting.discard)
 
-    async def _start_one(self, *, light: bool) -> None:
-        """Start a process, and give it to the pool once it says that it is ready."""
+    async def _start_one(self, *, light: bool, hurried: bool) -> None:
+        """Start a process, and give it to the pool once it says that it is ready; one that the server waits for stands back only then."""
+        niceness = 0 if light else NICENESS
+        hurried = hurried and hasattr(os, "setpriority")
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-c",
             START,
             json.dumps(sys.path),
             json.dumps(self.limits._asdict()),
-            str(0 if light else NICENESS),
+            str(0 if hurried else niceness),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
@@ -242,9 +264,13 @@ class Pool:
             await _read_answer(process)
         except asyncio.IncompleteReadError:  # it could not start; what it said of that stands in the log
             self.processes.discard(process)
-            await asyncio.sleep(AGAIN)
-            self._start(light=light)
+            if not self.closed:
+                await asyncio.sleep(AGAIN)
+                self._start(light=light)
         else:
+            if hurried:
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
             self._give_back(Worker(process, light))
 
 

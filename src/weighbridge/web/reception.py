@@ -17,6 +17,7 @@ from weighbridge.web.door import BEAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     import uvicorn
 
@@ -104,8 +105,13 @@ class Reception:
             accepted.close()
 
 
-def server_with_door(config: uvicorn.Config, most: int, hosts: tuple[str, ...], announce: Callable[[], None]) -> uvicorn.Server:
-    """Return a server that gets its connections from an acceptor process, where the system can pass sockets; it announces that it answers."""
+def server_with_door(
+    config: uvicorn.Config, most: int, hosts: tuple[str, ...], *, announce: Callable[[], None], interrupt: Callable[[], None]
+) -> uvicorn.Server:
+    """Return a server that gets its connections from an acceptor process, where the system can pass sockets.
+
+    It calls *announce* once it answers, and *interrupt* when a signal ends it.
+    """
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -126,6 +132,11 @@ def server_with_door(config: uvicorn.Config, most: int, hosts: tuple[str, ...], 
                 except Exception as error:  # standard output is full, say: it is told once all that runs has been ended
                     self.failure = error
                     asyncio.get_running_loop().call_soon(setattr, self, "should_exit", True)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            """End, also while the application is still starting."""
+            super().handle_exit(sig, frame)
+            interrupt()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             """Close the door first."""

@@ -60,8 +60,9 @@ def run(arguments: Arguments) -> int:
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # a browser in the terminal returns when it is left
 
     most = _most_connections(MOST)
+    pool = Pool(limits, arguments.workers or min(max(os.cpu_count() or 1, 2), 4))
     config = uvicorn.Config(
-        create(limits, Pool(limits, arguments.workers or min(max(os.cpu_count() or 1, 2), 4))),
+        create(limits, pool),
         http=connection_class(most),
         ws="none",
         log_config=None,  # uvicorn's own asks standard output whether it is a terminal, and there may be none
@@ -69,7 +70,7 @@ def run(arguments: Arguments) -> int:
         timeout_graceful_shutdown=5,
         server_header=False,
     )
-    server_with_door(config, most, limits.hosts, announce).run(sockets=[listener])
+    server_with_door(config, most, limits.hosts, announce=announce, interrupt=pool.stop_waiting).run(sockets=[listener])
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -81,3 +82,22 @@ def test_an_address_that_cannot_be_told_ends_the_server_in_a_line() -> None:
         words = [sys.executable, "-m", "weighbridge", "serve", "--port", "0", "--no-browser", "--workers", "1"]
         ended = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (2, "weigh: a file: No space left on device\n")
+
+
+def test_a_server_that_is_told_to_end_while_it_starts_does_not_wait_for_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from weighbridge.web import pool
+    from weighbridge.web.middleware import Limits
+
+    monkeypatch.setattr(pool, "START", "import time; time.sleep(60)")
+
+    async def start() -> float:
+        made = pool.Pool(Limits(), 2)
+        asyncio.get_running_loop().call_later(0.1, made.stop_waiting)
+        before = time.monotonic()
+        async with made.lifespan(None):
+            pass
+        assert not made.starting
+        assert all(process.returncode is not None for process in made.processes)
+        return time.monotonic() - before
+
+    assert asyncio.run(start()) < 20
