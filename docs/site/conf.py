@@ -25,8 +25,24 @@ myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["misc.highlighting_failure"]
 
 
+CHINESE = {
+    "Next": "下一页",
+    "Previous": "上一页",
+    "On this page": "本页内容",
+    "Back to top": "回到顶部",
+    "Home": "首页",
+}
+"""Words of furo, which has no Chinese of its own."""
+
+
 def setup(app):
-    """Search Chinese without a dictionary."""
+    """Search Chinese without a dictionary, and say furo's words in Chinese."""
     from chinese_search import SearchChinese
 
     app.add_search_language(SearchChinese)
+    app.connect("builder-inited", _in_chinese)
+
+
+def _in_chinese(app):
+    if app.config.language == "zh_CN":
+        app.translator._catalog.update(CHINESE)

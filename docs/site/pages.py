@@ -27,6 +27,7 @@ from weighbridge.commands.table import TABLE
 from weighbridge.core.messages import translator
 from weighbridge.documents import count as counted
 from weighbridge.documents.renderers import render
+from weighbridge.documents.renderers.wrapping import JOINT, break_formula
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -312,6 +313,7 @@ def architecture_page(model_type: str, lang: str) -> str:
     except ConfigError as error:
         return f"# {model_type}\n\n{words['needs']}: {error}\n\n{table}"
     tree = render(counted.document(found, lang=lang), "text", width=84)
+    written = "\n".join(row.replace(JOINT, " ") for row in break_formula(formula.unicode, 84))
     symbols = "".join(
         f"| `{symbol.letter}` | `{symbol.key}` | {say(symbol.meaning)} | {formula.values[symbol.letter]:,} |\n"
         for symbol in formula.symbols
@@ -319,7 +321,7 @@ def architecture_page(model_type: str, lang: str) -> str:
     letters = f"| {say('symbol')} | {say('config key')} | {say('meaning')} | {say('value')} |\n|---|---|---|---:|\n{symbols}"
     return (
         f"# {model_type}\n\n{words['defaults']}\n\n{_diagram(found, lang)}## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
-        f"```text\n{textwrap.fill(formula.unicode, 84, break_long_words=False)}\n```\n\n{letters if symbols else ''}\n{table}"
+        f"```text\n{written}\n```\n\n{letters if symbols else ''}\n{table}"
     )
 
 
@@ -361,9 +363,9 @@ def python_page(lang: str = "en") -> str:
     pieces = [heads[lang]]
     for name in sorted(weighbridge.__all__, key=str.lower):
         found = getattr(weighbridge, name)
-        pieces.append(f"## {name}\n\n```text\n{_signature(name, found)}\n\n{inspect.getdoc(found) or ''}\n```\n")
+        pieces.append(f"## {name}\n\n```text\n{_signature(name, found)}\n\n{_docstring(found)}\n```\n")
         for method, verb in _methods(found):
-            pieces.append(f"### {name}.{method}\n\n```text\n{_signature(method, verb)}\n\n{inspect.getdoc(verb) or ''}\n```\n")
+            pieces.append(f"### {name}.{method}\n\n```text\n{_signature(method, verb)}\n\n{_docstring(verb)}\n```\n")
     return "\n".join(pieces)
 
 
@@ -375,6 +377,23 @@ def _methods(found: object) -> Iterator[tuple[str, Callable[..., object]]]:
 def _signature(name: str, found: object) -> str:
     try:
         written = str(inspect.signature(found)) if callable(found) else ""
-        return name + re.sub(r"(: |-> )'([^']*)'", r"\1\2", re.sub(r"ForwardRef\('([^']*)'\)", r"\1", written))
+        plain = re.sub(r"(: |-> )'([^']*)'", r"\1\2", re.sub(r"ForwardRef\('([^']*)'\)", r"\1", written))
+        return textwrap.fill(name + plain, COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     except ValueError:
         return name
+
+
+COLUMNS = 108
+"""What a block of code holds beside the navigation."""
+
+
+def _docstring(found: object) -> str:
+    """Return a docstring whose long lines are broken; its examples stay as they are."""
+    lines, inside = [], False
+    for line in (inspect.getdoc(found) or "").splitlines():
+        inside = bool(line.strip()) and (inside or line.lstrip().startswith(">>>"))
+        indent = " " * (len(line) - len(line.lstrip()))
+        deeper = f"{indent}    " if indent else ""
+        kept = inside or len(line) <= COLUMNS
+        lines.append(line if kept else textwrap.fill(line.strip(), COLUMNS, initial_indent=indent, subsequent_indent=deeper))
+    return "\n".join(lines)
