@@ -29,6 +29,9 @@ MEMORY_FAR = Fraction(3, 2)
 
 CACHE_FAR = (Fraction(3, 2), Fraction(5, 4), Fraction(53, 50))
 """And by the digits that a figure shows, how far one of a cache in a dtype that is said: nothing is added to it, ``554 KB`` for a token is no ``516``."""
+NEEDED_FAR = Fraction(5, 2)
+"""And how many times too high one in a byte or half of one, where it is not said to be the weights' alone: what runs so packed needs room for
+scales, unpacked tables and the work itself, ``INT4 约 6GB`` of ChatGLM-6B (3.1)."""
 WEIGHTS_FAR = Fraction(5, 4)
 """And how far one that is said to be the weights' alone, in a dtype of a byte or more: ``11 GB`` of 7B in 16 bits."""
 

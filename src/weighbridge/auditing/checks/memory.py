@@ -20,8 +20,9 @@ from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE, WEIGHTS_FAR
+from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, WEIGHTS_FAR
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
@@ -176,10 +177,18 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
         return hold(place, amounts, firm=False, base=1000)  # what a machine needs has more in it than the weights
     if (weighed or said_of) and min(sizes, default=Fraction(0)) >= 1:
         place = place._replace(far=min(far, WEIGHTS_FAR))
+    if table is None and not weighed and min(sizes, default=2) <= 1 and _exceeds(token, amounts):
+        place = place._replace(far=max(place.far, NEEDED_FAR))
     certain = len(sizes) == 1 and not _PARTS.search(words) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
     return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
+
+
+def _exceeds(token: Token, amounts: Sequence[Amount]) -> bool:
+    """Tell whether a figure is above all that the weights may be: what runs in 4 bits needs more, ``INT4 约 6GB`` of 6.2B."""
+    said = (token.value or 0) * min(UNITS[token.unit])
+    return all(said > amount.number for amount in amounts)
 
 
 def _usual_sizes(place: Figure, *, in_table: bool) -> list[Fraction]:
