@@ -2,7 +2,7 @@
 
 ``python -m truth.field_types`` writes ``blueprints/field_types.txt``: first a line for each model type, ``type = class``, then a line
 for each class, with its keys behind the kind of value that they take. Of lists of layer kinds it is asked which entries
-and lengths the class refuses; see ``blueprints/field_types.py``, which reads the file.
+and lengths the class refuses; see ``blueprints/field_types.py``, which reads the file. ``python -m truth.class_rules`` comes before it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import Any
 
 from truth import live
 from truth.aliases import CODE_BESIDE
-from weighbridge.blueprints import MODULES, is_remote
+from weighbridge.blueprints import MODULES, class_rules, is_remote
 from weighbridge.blueprints.field_types import PATH
+from weighbridge.blueprints.type_lines import find_line
 
 ANYTHING = "any"
 GENERAL = "PreTrainedConfig"
@@ -93,11 +94,13 @@ def _sub_configs(cls: Any) -> Iterator[str]:
 
 
 def _refused_lists(cls: Any) -> Iterator[str]:
-    """Yield which lists of layer kinds the class refuses, with a strange entry or longer than there are layers; and rotary positions but on axes."""
+    """Yield which lists of layer kinds the class refuses, with a strange entry or longer than there are layers, and further words of its line."""
     if cls.default_rope_type == "axial" and "rope_parameters" in cls.__validators__:
         yield "axial"
     if "backbone_config" in cls.__validators__ and _is_refused(cls, "backbone_config", {}) == "KeyError: None":
         yield "named"
+    if find_line(class_rules.PATH, f"{cls.__name__}: "):
+        yield "rules"
     yield from (f"-{key}" for key in _read_only(cls))
     for key in LISTS:
         if key not in cls.__validators__:
@@ -134,8 +137,8 @@ def _is_refused(cls: Any, key: str, value: Any) -> str:
     return ""
 
 
-def find_field_types() -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Return the class of each type, and the parts of each class's line."""
+def find_field_types() -> tuple[dict[str, str], dict[str, list[str]], dict[str, Any]]:
+    """Return the class of each type by its name, the parts of each class's line, and the classes."""
     base = _live_base()
     general = _of_class(base, {})
     named: dict[str, str] = {}
@@ -150,13 +153,15 @@ def find_field_types() -> tuple[dict[str, str], dict[str, list[str]]]:
         named[model_type] = cls.__name__
         todo.append(cls)
     lines: dict[str, list[str]] = {GENERAL: _line(general, [], [])}
+    classes: dict[str, Any] = {}
     while todo:
         cls = todo.pop()
         if cls.__name__ in lines:
             continue
+        classes[cls.__name__] = cls
         todo += [spec.config_class for spec in (cls.sub_configs_defaults or {}).values() if spec.config_class.__name__ != "AutoConfig"]
         lines[cls.__name__] = _line(_of_class(cls, general), list(_sub_configs(cls)), list(_refused_lists(cls)))
-    return named, lines
+    return named, lines, classes
 
 
 def _line(fields: dict[str, str], inner: list[str], lists: list[str]) -> list[str]:
@@ -175,7 +180,7 @@ def _live_base() -> Any:
 
 def main() -> None:
     """Write the file."""
-    named, lines = find_field_types()
+    named, lines, _ = find_field_types()
     text = [f"{model_type} = {cls}" for model_type, cls in sorted(named.items())]
     text += ["; ".join((f"{cls}:", *parts)) for cls, parts in sorted(lines.items())]
     Path(PATH).write_text("".join(f"{line}\n" for line in text), "utf-8")

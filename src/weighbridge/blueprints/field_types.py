@@ -7,6 +7,7 @@ another of its names (``attribute_map``). Types whose code stands elsewhere are 
 
 from __future__ import annotations
 
+from weighbridge.blueprints.class_rules import refuse_unfit
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -39,12 +40,15 @@ class Declared(NamedTuple):
         keys: By key, the types that it takes at once, and the kind of value in whole.
         inner: By the key of a sub-config, its class behind a colon, or the model type that is meant where it names none.
         lists: The lists of layer kinds whose entries (``!``) or length (``#``) the class checks; ``axial`` where
-            positions turn on axes alone; ``named`` where a backbone states its model type; ``-key`` what the class works out by itself.
+            positions turn on axes alone; ``named`` where a backbone states its model type; ``-key`` what the class works out by itself;
+            ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`).
+        name: The class.
     """
 
     keys: Mapping[str, tuple[frozenset[type], str]]
     inner: Mapping[str, str]
     lists: tuple[str, ...]
+    name: str = ""
 
 
 def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> None:
@@ -84,6 +88,8 @@ def _refuse(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
         _refuse_labels(raw, path)
         _refuse_attributes(declared, raw, path)
         _refuse_rotary(keys, raw, path, "axial" in declared.lists)
+        if "rules" in declared.lists:
+            refuse_unfit(declared.name, raw, path)
     undeclared = ("layer_types!", "layer_types#") if "layer_types" not in keys and "num_hidden_layers" in keys else ()
     for checked in (*declared.lists, *undeclared):
         if isinstance(raw.get(checked[:-1]), (list, tuple)):
@@ -281,11 +287,11 @@ def declared_keys() -> Iterator[tuple[str, frozenset[str]]]:
 def _of_class(name: str) -> Declared:
     found = _CLASSES.get(name)
     if found is None:
-        found = _CLASSES[name] = _read(find_line(PATH, f"{name}:"))
+        found = _CLASSES[name] = _read(find_line(PATH, f"{name}:"), name)
     return found
 
 
-def _read(line: str) -> Declared:
+def _read(line: str, name: str) -> Declared:
     keys: dict[str, tuple[frozenset[type], str]] = {}
     inner: dict[str, str] = {}
     lists: tuple[str, ...] = ()
@@ -298,4 +304,4 @@ def _read(line: str) -> Declared:
         else:
             simple = frozenset(type_ for type_, name in _NAMES.items() if name in kind.split("|"))
             keys.update(dict.fromkeys(names, (simple, kind)))
-    return Declared(keys, inner, lists)
+    return Declared(keys, inner, lists, name)

@@ -39,6 +39,18 @@ REFUSED = [
         {"model_type": "llama", "hidden_size": 96, "num_attention_heads": 5, "head_dim": 8},
         "hidden_size (96) is not divisible by num_attention_heads (5)",
     ),
+    (
+        {"model_type": "clip", "text_config": {"hidden_size": 514}},
+        "text_config.hidden_size (514) is not divisible by text_config.num_attention_heads (8)",
+    ),
+    ({"model_type": "jamba", "attn_layer_period": 4}, "attn_layer_period: the class wants attn_layer_offset < attn_layer_period, found"),
+    ({"model_type": "mamba2", "expand": 1}, "expand: the class wants hidden_size * expand == num_heads * head_dim"),
+    (
+        {"model_type": "hubert", "num_feat_extract_layers": 4},
+        "num_feat_extract_layers: the class wants num_feat_extract_layers == len(conv_dim)",
+    ),
+    ({"model_type": "bamba", "hidden_size": 96, "mamba_n_heads": 5}, "mamba_n_heads and hidden_size: the class wants mamba_expand"),
+    ({"model_type": "inkling2", "vision_config": {"text_hidden_size": 64}}, "vision_config.text_hidden_size: the class wants"),
     ({"model_type": "llama", "use_return_dict": True}, "use_return_dict: the class works it out by itself, and refuses to be given it"),
     ({"model_type": "falcon", "head_dim": 64}, "head_dim: the class works it out by itself"),
     ({"model_type": "clip", "vision_config": {"layer_types": 8}}, "vision_config.layer_types: expected a list or null, found 8"),
@@ -56,6 +68,13 @@ TAKEN = [
     {"model_type": "internlm2", "rms_norm_eps": 1},  # code of its own
     {"model_type": "deepseek_v4", "num_hidden_layers": 1, "mlp_layer_types": ["hash_moe"], "layer_types": ["sliding_attention"]},
     {"model_type": "detr", "architectures": ["DetrDecoder"], "backbone_config": {"model_type": "bert"}},  # which has no backbone
+    {"model_type": "wav2vec2", "conv_dim": [8, 8], "conv_stride": [2, 2], "conv_kernel": [3, 3]},  # of whose number the class makes its own
+    {
+        "model_type": "dots3_note_vision_encoder",
+        "embed_dim": 8,
+        "num_heads": 1,
+        "adapter_in_dim": 8,
+    },  # older names of hidden_size and heads
     {"model_type": "dots3_note", "text_config": {"vocab_size": 94}},  # whose padding token is the type's own by default alone
 ]
 

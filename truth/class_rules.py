@@ -1,0 +1,317 @@
+"""Which values the reference's config classes want to fit together, as each says when it is made.
+
+``python -m truth.class_rules`` writes ``blueprints/class_rules.txt``: for each class its rules, and behind them what the keys in them are by
+default and by which other names they may be given. The rules are written here by hand, from the reference's own checks (``validate_architecture``
+and what its ``__post_init__`` refuses), as what must hold; that heads divide a width is asked of each class.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from truth import live
+from truth.changes import Change, apply_change
+from truth.field_types import find_field_types
+from weighbridge.blueprints import class_rules
+from weighbridge.blueprints.class_rules import PATH
+
+HEADS = "hidden_size % num_attention_heads == 0"
+CONVOLUTIONS = "len(conv_stride) == len(conv_kernel) == len(conv_dim)"
+COUNTED = f"{CONVOLUTIONS}; num_feat_extract_layers == len(conv_dim)"
+MAMBA = (
+    "mamba_d_head == 'auto' or mamba_d_head * mamba_n_heads == mamba_expand * hidden_size; mamba_expand * hidden_size % mamba_n_heads == 0"
+)
+STATIC = "num_static_categorical_features <= 0 or cardinality == [] or \
+len([0] if cardinality is None else cardinality) == num_static_categorical_features; \
+not embedding_dimension or num_static_categorical_features <= 0 or len(embedding_dimension) == num_static_categorical_features"
+POINTS = "type(decoder_n_points) is not list or len(decoder_n_points) == num_feature_levels"
+FEED_FORWARD = "feed_forward_proj.count('-') == 0 or (feed_forward_proj.count('-') == 1 and feed_forward_proj.startswith('gated-'))"
+LAYER_TYPE = "layer_type in ('basic', 'bottleneck')"
+GROUPED = "num_attention_heads % num_key_value_heads == 0"
+ODD = "{0} % 2 == 1"
+
+RULES = {
+    "AutoformerConfig": "cardinality is None or num_static_categorical_features <= 0 or len(cardinality) == num_static_categorical_features; "
+    "embedding_dimension is None or num_static_categorical_features <= 0 or len(embedding_dimension) == num_static_categorical_features",
+    "AXK2Config": "q_lora_rank is not None and q_lora_rank > 0; (n_group is None) == (topk_group is None); "
+    "n_group is None or n_routed_experts % n_group == 0; n_group is None or topk_group <= n_group",
+    "AyaVisionConfig": "vision_feature_select_strategy in ('default', 'full')",
+    "BambaConfig": MAMBA,
+    "BeamConfig": GROUPED,
+    "BitConfig": "layer_type in ('preactivation', 'bottleneck'); global_padding is None or global_padding.upper() in ('SAME', 'VALID')",
+    "CanaryConfig": "decoder_config.vocab_size == vocab_size",
+    "DFineConfig": f"{POINTS}; d_model % decoder_attention_heads == 0",
+    "DabDetrConfig": "query_dim == 4",
+    "Data2VecAudioConfig": COUNTED,
+    "DbrxConfig": "not tie_word_embeddings",
+    "DeformableDetrConfig": "not (two_stage is True and with_box_refine is False)",
+    "Deimv2Config": f"{POINTS}; d_model % decoder_attention_heads == 0",
+    "DepthAnythingConfig": "depth_estimation_type in ('relative', 'metric')",
+    "DepthProConfig": "list(scaled_images_ratios) == sorted(scaled_images_ratios); "
+    "len(scaled_images_ratios) == len(scaled_images_overlap_ratios) == len(scaled_images_feature_dims); "
+    "len(intermediate_hook_ids) == len(intermediate_feature_dims); fusion_hidden_size // 2 ** num_fov_head_layers != 0",
+    "DiaConfig": "decoder_config.num_channels == (9 if delay_pattern is None else len(delay_pattern))",
+    "Dots3NoteVisionConfig": "adapter_in_dim == hidden_size; adapter_merge_size == spatial_merge_size",
+    "Dots3NoteTextConfig": "n_shared_experts is not None and n_shared_experts >= 1; n_group >= 1 and n_routed_experts % n_group == 0; "
+    "n_routed_experts // n_group >= 2; 1 <= topk_group <= n_group",
+    "DPTConfig": "not is_hybrid or readout_type == 'project'",
+    "EmbeddingGemma2TextConfig": "sliding_window_pattern >= 1",
+    "EncodecConfig": "norm_type in ('weight_norm', 'time_group_norm')",
+    "EsmFold2DiffusionModuleConfig": "atom_encoder.output_dim == hidden_size",
+    "FalconH1Config": "mamba_d_head == 'auto' or mamba_d_head * mamba_n_heads == (mamba_expand * hidden_size if mamba_d_ssm is None else mamba_d_ssm); "
+    "(mamba_expand * hidden_size if mamba_d_ssm is None else mamba_d_ssm) % mamba_n_heads == 0",
+    "FastVlmConfig": "vision_feature_select_strategy == 'full'; vision_feature_layer == -1",
+    "FastSpeech2ConformerConfig": "; ".join(
+        ODD.format(key)
+        for key in (
+            "positionwise_conv_kernel_size",
+            "encoder_kernel_size",
+            "decoder_kernel_size",
+            "duration_predictor_kernel_size",
+            "energy_predictor_kernel_size",
+            "energy_embed_kernel_size",
+            "pitch_predictor_kernel_size",
+            "pitch_embed_kernel_size",
+        )
+    )
+    + "; hidden_size % encoder_num_attention_heads == 0; hidden_size % decoder_num_attention_heads == 0; "
+    "not (use_masking and use_weighted_masking)",
+    "FunAsrNanoConfig": "adaptor_config.hidden_size == text_config.hidden_size; adaptor_config.intermediate_size == text_config.hidden_size // 4",
+    "FunnelConfig": "block_repeats is None or len(block_sizes) == len(block_repeats); pooling_type in ('mean', 'max'); "
+    "attention_type in ('relative_shift', 'factorized')",
+    "Glm5NextTextConfig": "num_attention_heads == num_key_value_heads; index_kpool >= 1; index_topk % index_kpool == 0; q_lora_rank is not None; "
+    "qk_rope_head_dim <= 0",
+    "GradiumPhononTTSConfig": "flow_head_config.condition_dim == hidden_size; flow_head_config.latent_dim == latent_dim",
+    "GraniteDoclingConfig": "vision_config.out_hidden_size == text_config.hidden_size; "
+    "density_router_hidden_size is None or vision_config.use_fine_route",
+    "GraniteSpeech5EncoderConfig": "0 < context_size <= max_position_embeddings",
+    "GraniteSpeech5CTCConfig": "encoder_config.vocab_size == vocab_size",
+    "GraniteMoeHybridConfig": MAMBA,
+    "GroundingDinoConfig": "not two_stage_bbox_embed_share or decoder_bbox_embed_share",
+    "HGNetV2Config": "len(stage_in_channels) == len(stage_mid_channels) == len(stage_out_channels) == len(stage_num_blocks) == "
+    "len(stage_downsample) == len(stage_light_block) == len(stage_kernel_size) == len(stage_numb_of_layers)",
+    "HieraConfig": "masked_unit_size[0] % query_stride[0] ** (len(depths) - 1) == 0; num_query_pool < len(depths)",
+    "HubertConfig": COUNTED,
+    "Idefics2PerceiverConfig": "num_key_value_heads <= resampler_n_heads",
+    "InformerConfig": STATIC,
+    "Inkling2Config": "vision_config.text_hidden_size == text_config.hidden_size",
+    "InternLM3Config": "attention_bias == mlp_bias",
+    "IQuestCoderConfig": "clip_qkv is None; not use_sliding_window",
+    "JambaConfig": "attn_layer_offset < attn_layer_period; expert_layer_offset < expert_layer_period",
+    "JetMoeConfig": "num_experts_per_tok <= num_local_experts",
+    "KyutaiSpeechToTextConfig": "ffn_dim % 2 == 0",
+    "LagunaConfig": "not moe_apply_router_weight_on_input; "
+    "num_attention_heads_per_layer is None or len(num_attention_heads_per_layer) == num_hidden_layers",
+    "LightGlueConfig": "descriptor_dim % num_attention_heads == 0",
+    "LongT5Config": FEED_FORWARD,
+    "LwDetrViTConfig": "num_windows % num_windows ** 0.5 == 0; image_size / num_windows % num_windows ** 0.5 == 0",
+    "LwDetrConfig": "all(scale in (0.5, 1.0, 2.0) for scale in projector_scale_factors)",
+    "Mamba2Config": "hidden_size * expand == num_heads * head_dim",
+    "MellumConfig": "num_mtp_layers is None or num_mtp_layers <= 1",
+    "MimiConfig": "num_semantic_quantizers < num_quantizers; codebook_size & codebook_size - 1 == 0",
+    "MistralLarge4TextConfig": "kv_source_layers is None or len(kv_source_layers) == num_hidden_layers",
+    "MobileNetV1Config": "depth_multiplier > 0",
+    "MobileNetV2Config": "depth_multiplier > 0",
+    "Molmo2TextConfig": "qk_norm_type in ('qwen3', 'olmo'); additional_vocab_size >= 0",
+    "MoshiDepthConfig": "ffn_dim % 2 == 0",
+    "MoshiConfig": "ffn_dim % 2 == 0; num_codebooks <= audio_encoder_config.num_codebooks",
+    "MT5Config": FEED_FORWARD,
+    "MuseSparkAudioConfig": "len(patch_sizes) == len(hidden_sizes) == len(depths) == num_hidden_layers",
+    "MuseSparkConfig": "audio_config.out_hidden_size == text_config.hidden_size",
+    "MusicgenDecoderConfig": "audio_channels in (1, 2)",
+    "MusicgenMelodyDecoderConfig": "audio_channels in (1, 2)",
+    "Nemotron3_5TranscribeWordTimestampConfig": "0 <= blank_token_id < vocab_size",
+    "Nemotron3_5TranscribeAudioConfig": "asr_config.subsampling_factor == diarization_config.audio_config.subsampling_factor",
+    "Nemotron3DiarizationConfig": "chunk_right_context < chunk_length; head_config.audio_hidden_size == audio_config.hidden_size; "
+    "head_config.subsampling_factor == audio_config.subsampling_factor; streaming_config.num_speakers == head_config.num_speakers; "
+    "streaming_config.subsampling_factor == audio_config.subsampling_factor; "
+    "streaming_config.speaker_cache_length >= (1 + streaming_config.speaker_cache_silence_frames_per_speaker) * streaming_config.num_speakers",
+    "NemotronH_Omni_Reasoning_V3_Config": "vision_config.video_temporal_patch_size == video_temporal_patch_size",
+    "NeoMMEConfig": f"{GROUPED}; residual_multiplier > 0",
+    "OlmoHybridConfig": "layer_types is None or 'linear_attention' in layer_types; "
+    "layer_types is None or any(kind != 'linear_attention' for kind in layer_types)",
+    "Phi4MultimodalAudioConfig": "time_reduction % 2 == 0",
+    "PI0Config": "dit_config.hidden_size % 2 == 0",
+    "PocketTTSConfig": "flow_head_config.condition_dim == hidden_size; flow_head_config.latent_dim == latent_dim",
+    "PPDocLayoutV4Config": "num_coords == 10",
+    "PPLCNetConfig": "len(block_configs) == 5",
+    "PPLCNetV3Config": "len(block_configs) == 5",
+    "PPLCNetV4Config": "block_configs is None or len(block_configs) == 4; stem_type in ('large', 'small')",
+    "PromptDepthAnythingConfig": "depth_estimation_type in ('relative', 'metric')",
+    "Qwen4ExpTextConfig": "(hidden_act if output_gate_type is None else output_gate_type) in ('sigmoid', 'silu'); hc_count > 1; num_experts > 0; "
+    "0 < num_experts_per_tok <= num_experts; moe_intermediate_size > 0; shared_expert_intermediate_size > 0",
+    "RadioConfig": "video_temporal_patch_size is None or video_temporal_patch_size >= 2",
+    "RecurrentGemmaConfig": "num_key_value_heads is None or num_key_value_heads <= num_attention_heads",
+    "RegNetConfig": "layer_type in ('x', 'y')",
+    "ResNetConfig": LAYER_TYPE,
+    "RTDetrResNetConfig": LAYER_TYPE,
+    "Sam3VideoConfig": "hotstart_delay <= 0 or hotstart_unmatch_thresh <= hotstart_delay; "
+    "hotstart_delay <= 0 or hotstart_dup_thresh <= hotstart_delay",
+    "SegGptConfig": "merge_index <= min(intermediate_hidden_state_indices)",
+    "SEWConfig": COUNTED,
+    "SEWDConfig": COUNTED,
+    "Speech2TextConfig": "len(conv_kernel_sizes) == num_conv_layers",
+    "SpeechT5Config": COUNTED,
+    "SuperGlueConfig": "gnn_layers_types is None or all(kind in ('self', 'cross') for kind in gnn_layers_types)",
+    "T5Config": FEED_FORWARD,
+    "T5Gemma2Config": "encoder.text_config.hidden_size == decoder.hidden_size; is_encoder_decoder; encoder.text_config.vocab_size == decoder.vocab_size",
+    "TimeSeriesTransformerConfig": STATIC,
+    "Tipsv2Config": "text_config.hidden_size == vision_config.hidden_size; temperature_init_value > 0",
+    "UdopConfig": FEED_FORWARD,
+    "UMT5Config": FEED_FORWARD,
+    "UniSpeechConfig": COUNTED,
+    "UniSpeechSatConfig": COUNTED,
+    "UnivNetConfig": "len(resblock_kernel_sizes) == len(resblock_stride_sizes) == len(resblock_dilation_sizes)",
+    "UnlimitedOcrTextConfig": "sliding_window is not None",
+    "VitsConfig": "len(upsample_kernel_sizes) == len(upsample_rates)",
+    "Wav2Vec2Config": COUNTED,
+    "Wav2Vec2BertConfig": "not use_intermediate_ffn_before_adapter or add_adapter",
+    "Wav2Vec2ConformerConfig": COUNTED,
+    "WavLMConfig": COUNTED,
+    "XLNetConfig": "d_model % n_head == 0",
+    "ZambaConfig": "mamba_expand * hidden_size % n_mamba_heads == 0",
+    "ZayaConfig": f"num_experts_per_tok == 1; {GROUPED}; 'hybrid_sliding' not in (layer_types or ()) or sliding_window is not None",
+}
+"""By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py)."""
+
+NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
+WORDS = frozenset("in is not and or if else for all any len list sorted type min scale kind".split())
+
+
+def keys(rule: str) -> list[str]:
+    """Return the keys that a rule reads, those of sub-configs with their path.
+
+    >>> keys("text_config.hidden_size == 8 or len(depths) in ('a', 'b')")
+    ['text_config.hidden_size', 'depths']
+    """
+    plain = re.sub(r"'[^']*'", "''", rule)
+    found = (match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper") for match in NAME.finditer(plain))
+    return list(dict.fromkeys(name for name in found if name not in WORDS))
+
+
+def line(cls: Any, rules: list[str]) -> str:
+    """Write the rules of a class in a line, with the defaults and the other names of the keys in them."""
+    stated = []
+    for key in dict.fromkeys(key for rule in rules for key in keys(rule)):
+        names = "|".join((key, *other_names(cls, key)))
+        stated.append(f"{names}={json.dumps(default(cls, key), separators=(',', ':'))}")
+    return f"{cls.__name__}: {' '.join(stated)}; {'; '.join(rules)}"
+
+
+def other_names(cls: Any, key: str) -> list[str]:
+    """Return the other names by which a class, or that of a sub-config, may be given a key."""
+    head, _, rest = key.partition(".")
+    if rest:
+        return other_names(inner_class(cls, head), rest)
+    popped = re.findall(r'self\.(\w+) = kwargs\.pop\(\s*"(\w+)"', inspect.getsource(cls.__post_init__))
+    return [alias for alias, named in cls.attribute_map.items() if named == key] + [alias for named, alias in popped if named == key]
+
+
+def inner_class(cls: Any, key: str) -> Any:
+    """Return the class of a sub-config that states no type."""
+    spec = cls.sub_configs_defaults[key]
+    return live.config_class(spec.model_type) if spec.config_class.__name__ == "AutoConfig" else spec.config_class
+
+
+def default(cls: Any, key: str) -> Any:
+    """Return what a class has under a key that nobody states, or None where it works that out of others."""
+    head, _, rest = key.partition(".")
+    try:
+        made = getattr(cls(), head, None)
+    except Exception:  # a class that refuses its own defaults
+        made = None
+    if rest:
+        usual = default(inner_class(cls, head), rest)
+        for name in rest.split("."):
+            made = getattr(made, name, None)
+    else:
+        field = cls.__dataclass_fields__.get(head)
+        usual = None if field is None else field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+    return usual if usual == "auto" or _plain(made) == _plain(usual) else None
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=str))
+
+
+def divides(cls: Any) -> bool:
+    """Say whether a class refuses heads that do not divide its width; asked of its own words, since others may refuse the same earlier."""
+    return "self.hidden_size % self.num_attention_heads != 0" in inspect.getsource(cls.validate_architecture)
+
+
+def find_rules() -> dict[str, list[str]]:
+    """Return the rules of each class that a described type may be made of."""
+    live.versions()
+    _, lines, classes = find_field_types()
+    found = {}
+    for name, cls in classes.items():
+        rules = RULES.get(name, "").split("; ") if name in RULES else []
+        if divides(cls) and HEADS not in rules:
+            rules.append(HEADS)
+        if rules:
+            found[name] = rules
+    unknown = set(RULES) - set(lines)
+    assert not unknown, f"no such classes: {unknown}"
+    return found
+
+
+def check(seed: str, n: int) -> Counter[str]:
+    """Change the keys of every rule, and count what both sides take or refuse, what ours alone refuses (``wrong``), and ours alone takes (``missed``)."""
+    rng, classes, found = random.Random(seed), find_field_types()[2], Counter[str]()
+    with open(PATH, encoding="utf-8") as file:
+        names = [line.partition(":")[0] for line in file]
+    for name in names:
+        defaults = class_rules.rules_of(name).defaults
+        for _ in range(n):
+            raw: dict[str, Any] = {}
+            for key in rng.sample(list(defaults), min(len(defaults), rng.choice((1, 1, 2, 3)))):
+                raw = apply_change(raw, Change(tuple(key.split(".")), _vary(rng, defaults[key])))
+            ours, theirs = _refusal(class_rules.refuse_unfit, name, raw), _refusal(lambda raw, cls=classes[name]: cls(**raw), raw)
+            verdict = "wrong" if ours and not theirs else "missed" if "validate_architecture" in theirs and not ours else "agree"
+            found[verdict] += 1
+            if verdict != "agree":
+                print(verdict, name, json.dumps(raw), ours or theirs)
+    return found
+
+
+def _refusal(call: Callable[..., Any], *arguments: Any) -> str:
+    try:
+        call(*copy.deepcopy(arguments))
+    except Exception as error:  # whatever a value may provoke in there
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return ""
+
+
+def _vary(rng: random.Random, value: Any) -> Any:
+    """Return another value of the kind of one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return rng.choice([2 * value, max(1, value // 2), value + 1, max(1, value - 1), 1, 2, 3, 8])
+    if isinstance(value, float):
+        return rng.choice([0.0, -1.0, 1.0, 2 * value])
+    if isinstance(value, str):
+        return rng.choice([value, "basic", "gated-gelu", "a-b-c", "none of these"])
+    if isinstance(value, list):
+        return rng.choice([value, value[:-1], [*value, *value[-1:]]])
+    return rng.choice([None, 1, 2, 8])
+
+
+def main() -> None:
+    """Write the file, and hold it to the classes."""
+    classes, found = find_field_types()[2], find_rules()
+    Path(PATH).write_text("".join(f"{line(classes[name], found[name])}\n" for name in sorted(found)), "utf-8")
+    print(*(f"{count} {verdict}" for verdict, count in check("1", 60).items()), sep=", ")
+
+
+if __name__ == "__main__":
+    main()
