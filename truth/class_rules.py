@@ -21,7 +21,7 @@ from typing import Any
 from truth import live
 from truth.changes import Change, apply_change
 from truth.field_types import find_field_types
-from weighbridge.blueprints import class_rules
+from weighbridge.blueprints import class_rules, type_lines
 from weighbridge.blueprints.class_rules import PATH
 
 HEADS = "hidden_size % num_attention_heads == 0"
@@ -184,7 +184,7 @@ RULES = {
 """By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py)."""
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
-WORDS = frozenset("in is not and or if else for all any len list sorted type min scale kind".split())
+WORDS = frozenset("turns_pairs in is not and or if else for all any len list sorted type min scale kind".split())
 
 
 def keys(rule: str) -> list[str]:
@@ -203,8 +203,8 @@ def line(cls: Any, rules: list[str]) -> str:
     stated = []
     for key in dict.fromkeys(key for rule in rules for key in keys(rule)):
         names = "|".join((key, *other_names(cls, key)))
-        stated.append(f"{names}={json.dumps(default(cls, key), separators=(',', ':'))}")
-    return f"{cls.__name__}: {' '.join(stated)}; {'; '.join(rules)}"
+        stated.append(f"{names!r}: {_plain(default(cls, key))!r}")
+    return f"{cls.__name__}: {{{', '.join(stated)}}}; {'; '.join(rules)}"
 
 
 def other_names(cls: Any, key: str) -> list[str]:
@@ -212,6 +212,8 @@ def other_names(cls: Any, key: str) -> list[str]:
     head, _, rest = key.partition(".")
     if rest:
         return other_names(inner_class(cls, head), rest)
+    if key == "rope_parameters":
+        return ["rope_scaling"]
     popped = re.findall(r'self\.(\w+) = kwargs\.pop\(\s*"(\w+)"', inspect.getsource(cls.__post_init__))
     return [alias for alias, named in cls.attribute_map.items() if named == key] + [alias for named, alias in popped if named == key]
 
@@ -225,6 +227,8 @@ def inner_class(cls: Any, key: str) -> Any:
 def default(cls: Any, key: str) -> Any:
     """Return what a class has under a key that nobody states, or None where it works that out of others."""
     head, _, rest = key.partition(".")
+    if head in ("partial_rotary_factor", "rope_parameters"):
+        return None
     try:
         made = getattr(cls(), head, None)
     except Exception:  # a class that refuses its own defaults
@@ -248,6 +252,18 @@ def divides(cls: Any) -> bool:
     return "self.hidden_size % self.num_attention_heads != 0" in inspect.getsource(cls.validate_architecture)
 
 
+def pairs(cls: Any) -> list[str]:
+    """Return the rule that rotary positions turn pairs, where a class works the width of its heads out of others and refuses an odd one."""
+    width, heads = (cls.attribute_map.get(key, key) for key in ("hidden_size", "num_attention_heads"))
+    fields = cls.__dataclass_fields__
+    if width not in fields or heads not in fields or "head_dim" not in fields or fields["head_dim"].default is not None:
+        return []
+    refusal = _refusal(lambda: cls(**{width: 28, heads: 4, "num_key_value_heads": 4}))
+    return (
+        [f"turns_pairs({width}, {heads}, head_dim, partial_rotary_factor, rope_parameters)"] if "RoPE requires an even" in refusal else []
+    )
+
+
 def find_rules() -> dict[str, list[str]]:
     """Return the rules of each class that a described type may be made of."""
     live.versions()
@@ -257,6 +273,7 @@ def find_rules() -> dict[str, list[str]]:
         rules = RULES.get(name, "").split("; ") if name in RULES else []
         if divides(cls) and HEADS not in rules:
             rules.append(HEADS)
+        rules += pairs(cls)
         if rules:
             found[name] = rules
     unknown = set(RULES) - set(lines)
@@ -310,6 +327,7 @@ def main() -> None:
     """Write the file, and hold it to the classes."""
     classes, found = find_field_types()[2], find_rules()
     Path(PATH).write_text("".join(f"{line(classes[name], found[name])}\n" for name in sorted(found)), "utf-8")
+    type_lines.forget(PATH)
     print(*(f"{count} {verdict}" for verdict, count in check("1", 60).items()), sep=", ")
 
 

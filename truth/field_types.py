@@ -63,6 +63,9 @@ def _of_class(cls: Any, general: dict[str, str]) -> dict[str, str]:
         bounds = _bounds(checks[1:])
         if general.get(key) != stated + bounds and (stated != ANYTHING or key in general):
             found[key] = stated + bounds
+    for alias, key in cls.attribute_map.items():
+        if key in found and "Validation error for field" in _is_refused(cls, alias, object()):
+            found[alias] = found[key]
     return found
 
 
@@ -102,13 +105,18 @@ def _refused_lists(cls: Any) -> Iterator[str]:
     if find_line(class_rules.PATH, f"{cls.__name__}: "):
         yield "rules"
     yield from (f"-{key}" for key in _read_only(cls))
+    try:
+        config = cls()
+    except Exception:  # a class that does not build from its defaults is not asked
+        return
+    if type(layers := live.value(config, "num_hidden_layers")) is int:
+        named = cls.attribute_map.get("num_hidden_layers", "num_hidden_layers")
+        if "layer_types" not in cls.__validators__ and cls.validate_layer_type is _live_base().validate_layer_type:
+            yield "unlisted"
+        yield f"layers={'|'.join((*(alias for alias, key in cls.attribute_map.items() if key == named), named))}={layers}"
     for key in LISTS:
         if key not in cls.__validators__:
             continue
-        try:
-            config = cls()
-        except Exception:  # a class that does not build from its defaults is not asked
-            return
         usual = list(getattr(config, key, None) or []) or ["full_attention" if key == "layer_types" else "dense"] * (
             live.value(config, "num_hidden_layers") or 0
         )
@@ -117,7 +125,7 @@ def _refused_lists(cls: Any) -> Iterator[str]:
         own = cls.validate_layer_type is not _live_base().validate_layer_type  # which knows other kinds
         if not own and "validate_layer_type" in _is_refused(cls, key, ["nothing of the kind", *usual[1:]]):
             yield f"{key}!"
-        if "validate_layer_type" in _is_refused(cls, key, [*usual, usual[-1]]):
+        if any(word in _is_refused(cls, key, [*usual, usual[-1]]) for word in ("validate_layer_type", "must be equal to the number of")):
             yield f"{key}#"
 
 

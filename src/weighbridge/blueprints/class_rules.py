@@ -1,7 +1,7 @@
 """Values of a config that must fit together, as the reference's config classes want it: heads that divide a width, lists of one length.
 
 The rules stand in ``class_rules.txt`` by the config class, in Python's words, behind the defaults of the keys that they read; it is written by
-``python -m truth.class_rules``. A rule is asked only where a config states one of its keys: what a class is by default fits.
+``python -m truth.class_rules``, and no config has a say in what is evaluated. A rule is asked only where a config states one of its keys: what a class is by default fits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATH = __file__.removesuffix(".py") + ".txt"
-FUNCTIONS: dict[str, Any] = {"__builtins__": {}, **{call.__name__: call for call in (all, any, len, list, min, sorted, type)}}
+SMALLEST_ODD = 5
+"""The width from which on an odd head is refused: smaller ones are those of tests."""
+
+
+def turns_pairs(width: int, heads: int, head_dim: int | None, share: float | None, rotary: Any) -> bool:
+    """Say whether rotary positions find pairs in heads whose width follows from others, or turn a *share* of them.
+
+    >>> turns_pairs(64, 8, None, None, {}), turns_pairs(56, 8, None, None, {}), turns_pairs(56, 8, None, 0.5, {})
+    (True, False, True)
+    """
+    own = width // heads
+    return head_dim is not None or share is not None or "partial_rotary_factor" in str(rotary) or own % 2 == 0 or own < SMALLEST_ODD
+
+
+FUNCTIONS: dict[str, Any] = {"__builtins__": {}, **{call.__name__: call for call in (all, any, len, list, min, sorted, turns_pairs, type)}}
 """What a rule may call."""
 
 
@@ -77,13 +91,16 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
         text = "{first} ({numerator:,}) is not divisible by {second} ({denominator:,}); change one of them"
         first, second = (path + key for key in rule.keys)
         return Text(text, first=first, numerator=found[0], second=second, denominator=found[1])
+    if rule.text.startswith("turns_pairs"):
+        return Text("rotary positions turn pairs, and {width} is odd", width=found[0] // found[1])
     said = ", ".join(f"{key} {say_value(value)}" for key, value in zip(rule.keys, found, strict=True))
     return Text("the class wants {rule}, found {found}", rule=rule.text, found=said)
 
 
 def _is_open(rule: Rule, values: _Values, stated: list[str]) -> bool:
     """Say whether a rule reads a key that the class works out of others, and does not expect that."""
-    return "None" not in rule.text and any(key not in stated and values.find(key) is None for key in rule.keys)
+    expected = "None" in rule.text or rule.text.startswith("turns_pairs")
+    return not expected and any(key not in stated and values.find(key) is None for key in rule.keys)
 
 
 def _holds(rule: Rule, values: _Values) -> bool:
@@ -152,23 +169,20 @@ def rules_of(name: str) -> ClassRules:
 
 
 def _read(line: str) -> ClassRules:
+    """Read a line: the defaults of its keys, their other names behind a bar, and its rules; no module is imported for it, as most counts come by."""
     if not line:
         return ClassRules((), {}, {})
-    from json import loads
-
     stated, *texts = line.split("; ")
     defaults: dict[str, Any] = {}
     aliases: dict[str, tuple[str, ...]] = {}
-    for entry in stated.split(" "):
-        names, _, value = entry.partition("=")
+    for names, value in eval(stated, FUNCTIONS).items():
         key, *others = names.split("|")
-        defaults[key] = loads(value)
+        defaults[key] = value
         if others:
             aliases[key] = tuple(others)
-    return ClassRules(tuple(Rule(text, _keys(text, defaults), compile(text, PATH, "eval")) for text in texts), defaults, aliases)
+    return ClassRules(tuple(_rule(text, defaults) for text in texts), defaults, aliases)
 
 
-def _keys(text: str, defaults: Mapping[str, Any]) -> tuple[str, ...]:
-    import re
-
-    return tuple(key for key in defaults if re.search(rf"(?<![\w.']){re.escape(key)}(?![\w'])", text))
+def _rule(text: str, defaults: Mapping[str, Any]) -> Rule:
+    code = compile(text, PATH, "eval")
+    return Rule(text, tuple(key for key in defaults if key in text and set(key.split(".")) <= set(code.co_names)), code)

@@ -8,6 +8,7 @@ another of its names (``attribute_map``). Types whose code stands elsewhere are 
 from __future__ import annotations
 
 from weighbridge.blueprints.class_rules import refuse_unfit
+from weighbridge.blueprints.refused_rotary import is_refused
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -41,14 +42,16 @@ class Declared(NamedTuple):
         inner: By the key of a sub-config, its class behind a colon, or the model type that is meant where it names none.
         lists: The lists of layer kinds whose entries (``!``) or length (``#``) the class checks; ``axial`` where
             positions turn on axes alone; ``named`` where a backbone states its model type; ``-key`` what the class works out by itself;
-            ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`).
+            ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`); ``unlisted`` where it checks kinds of layers without declaring any.
         name: The class.
+        layers: ``NAMES=N``: by which names it is told how many layers it has, the first that is given first, and how many by default.
     """
 
     keys: Mapping[str, tuple[frozenset[type], str]]
     inner: Mapping[str, str]
     lists: tuple[str, ...]
     name: str = ""
+    layers: str = ""
 
 
 def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> None:
@@ -65,14 +68,14 @@ def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> Non
         inside = raw.get(part)
         if isinstance(inside, dict) and inside.get(key, 0) is None:
             raw = {**raw, part: {name: value for name, value in inside.items() if name != key}}
-    _refuse(_of_type(model_type), raw, path)
+    _refuse(model_type, _of_type(model_type), raw, path)
 
 
 SET_BY_OUTER = {"depth_pro": tuple((f"{part}_model_config", "image_size") for part in ("image", "patch", "fov"))}
 """What an outer class sets in its sub-configs whatever these say, be it null."""
 
 
-def _refuse(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+def _refuse(model_type: str, declared: Declared, raw: Mapping[str, Any], path: str) -> None:
     keys, inner = declared.keys, declared.inner
     for key, value in raw.items():
         kind = keys.get(key)
@@ -83,17 +86,21 @@ def _refuse(declared: Declared, raw: Mapping[str, Any], path: str) -> None:
         if type(value) is dict and (stands := inner.get(key)) is not None:
             if key == "backbone_config" and "named" in declared.lists and "model_type" not in value:
                 raise ConfigError("a backbone states its model type", key=f"{path}{key}.model_type")
-            _refuse(_of_class(stands[1:]) if stands[:1] == ":" else _of_type(value.get("model_type", stands)), value, f"{path}{key}.")
+            named = value.get("model_type", stands)
+            inside = _of_class(stands[1:]) if stands[:1] == ":" else _of_type(named)
+            # What was asked of the outer type was asked with a sub-config of its usual type.
+            _refuse(model_type if stands[:1] == ":" or named == stands else "", inside, value, f"{path}{key}.")
     if keys:
         _refuse_labels(raw, path)
         _refuse_attributes(declared, raw, path)
-        _refuse_rotary(keys, raw, path, "axial" in declared.lists)
+        _refuse_rotary(model_type, declared, raw, path)
         if "rules" in declared.lists:
             refuse_unfit(declared.name, raw, path)
-    undeclared = ("layer_types!", "layer_types#") if "layer_types" not in keys and "num_hidden_layers" in keys else ()
-    for checked in (*declared.lists, *undeclared):
-        if isinstance(raw.get(checked[:-1]), (list, tuple)):
-            _refuse_list(checked, raw, path)
+    if "layer_types" in raw or "mlp_layer_types" in raw:
+        undeclared = ("layer_types!", "layer_types#") if "unlisted" in declared.lists else ()
+        for checked in (*declared.lists, *undeclared):
+            if isinstance(raw.get(checked[:-1]), (list, tuple)):
+                _refuse_list(checked, declared, raw, path)
 
 
 def takes(kind: str, value: Any) -> bool:
@@ -185,25 +192,27 @@ NEEDED = {
 """By the type of rotary positions: what must be said of it (transformers 5.23.0, modeling_rope_utils.py)."""
 
 
-def _refuse_rotary(keys: Mapping[str, Any], raw: Mapping[str, Any], path: str, axial: bool) -> None:
-    """Refuse rotary positions that lack a number which their type needs, or that turn otherwise where the class knows *axial* ones alone."""
-    if "rope_parameters" not in keys:
+def _refuse_rotary(model_type: str, declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+    """Refuse rotary positions that lack a number which their type needs, or whose type the classes do not know (some know axial ones alone)."""
+    if "rope_parameters" not in declared.keys:
         return
     key = "rope_scaling" if raw.get("rope_scaling") else "rope_parameters"
     stated = raw.get(key)
     if type(stated) is not dict:
         return
     named = stated.get("rope_type", stated.get("type", "default"))
-    if axial and named not in ("default", "axial"):
+    if "axial" in declared.lists and named not in ("default", "axial"):
         raise ConfigError(Text("only {types} is described here", types=join_with_or(("default", "axial"))), key=f"{path}{key}", value=named)
     for needed in NEEDED.get(str(named), ()):
         if needed not in stated:
             raise ConfigError(
                 Text("rotary positions of the type {type} need {key}", type=named, key=needed), key=f"{path}{key}", value=named
             )
+    if named != "default" and is_refused(model_type, path + key, str(named)):
+        raise ConfigError(Text("the class knows no rotary positions of the type {type}", type=named), key=f"{path}{key}", value=named)
 
 
-def _refuse_list(checked: str, raw: Mapping[str, Any], path: str) -> None:
+def _refuse_list(checked: str, declared: Declared, raw: Mapping[str, Any], path: str) -> None:
     """Refuse a list of layer kinds with a strange entry, or of another length than there are layers."""
     key, kinds = checked[:-1], raw[checked[:-1]]
     if checked[-1] == "!":
@@ -214,7 +223,7 @@ def _refuse_list(checked: str, raw: Mapping[str, Any], path: str) -> None:
                 key=path + key,
                 value=kinds,
             )
-    layers, further = raw.get("num_hidden_layers"), raw.get("num_nextn_predict_layers")
+    layers, further = _layers(declared, raw), raw.get("num_nextn_predict_layers")
     if type(layers) is int and type(further) is int and len(kinds) == layers + further:
         return  # Step 3.7 states the kinds of the layers that predict further tokens as well
     if checked[-1] == "#" and type(layers) is int and layers != len(kinds):
@@ -222,6 +231,12 @@ def _refuse_list(checked: str, raw: Mapping[str, Any], path: str) -> None:
         raise ConfigError(
             Text("expected the kind of each of {layers} layers, found {found}", layers=layers, found=found), key=path + key, value=kinds
         )
+
+
+def _layers(declared: Declared, raw: Mapping[str, Any]) -> Any:
+    """Return how many layers a config has, by whatever name, or its class by default."""
+    names, _, usual = (declared.layers or "num_hidden_layers").partition("=")
+    return next((raw[name] for name in names.split("|") if raw.get(name) is not None), int(usual) if usual else None)
 
 
 _WORDS = {
@@ -295,13 +310,15 @@ def _read(line: str, name: str) -> Declared:
     keys: dict[str, tuple[frozenset[type], str]] = {}
     inner: dict[str, str] = {}
     lists: tuple[str, ...] = ()
+    layers = ""
     for part in line.split("; ")[1:]:
         kind, *names = part.split(" ")
         if kind == "@":
             inner = dict(name.split("=") for name in names)
         elif kind == "#":
-            lists = tuple(names)
+            lists = tuple(word for word in names if word[:7] != "layers=")
+            layers = next((word[7:] for word in names if word[:7] == "layers="), "")
         else:
             simple = frozenset(type_ for type_, name in _NAMES.items() if name in kind.split("|"))
             keys.update(dict.fromkeys(names, (simple, kind)))
-    return Declared(keys, inner, lists, name)
+    return Declared(keys, inner, lists, name, layers)

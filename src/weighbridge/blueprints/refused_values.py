@@ -7,6 +7,7 @@ sizes of which they build 0. A type that is not among them, such as one of code 
 from __future__ import annotations
 
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.class_rules import SMALLEST_ODD
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, Field
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 PATH = __file__.removesuffix(".py") + ".json"
 PAIRS = __file__.removesuffix("values.py") + "pairs.txt"
-SMALLEST_ODD = 5
-"""The width from which on an odd head is refused: smaller ones are those of tests."""
 
 
 def is_suspicious(raw: Mapping[str, Any]) -> bool:
@@ -159,11 +158,14 @@ def _refuse_nulls(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, 
 
 
 def _refuse_odd(model_type: str, raw: Mapping[str, Any], width: int, path: str) -> None:
-    rotary = raw.get("rope_parameters"), raw.get("rope_scaling"), raw.get("partial_rotary_factor"), raw.get("per_layer_config")
-    if any(stated is not None for stated in rotary) or model_type not in _read()["even_heads"]:
+    """Refuse an odd width of heads that rotary positions turn in whole, in any of the kinds of layers that have positions of their own."""
+    stated = raw.get("rope_scaling") or raw.get("rope_parameters") or {}
+    if raw.get("per_layer_config") is not None or not isinstance(stated, Mapping) or model_type not in _read()["even_heads"]:
         return
-    if any(field.key == "head_dim" for field in family(model_type).fields):
-        raise ConfigError(Text("rotary positions turn pairs, and {width} is odd", width=width), key=f"{path}head_dim", value=width)
+    for rotary in [inner for inner in stated.values() if isinstance(inner, Mapping)] or [stated]:
+        share = rotary.get("partial_rotary_factor", raw.get("partial_rotary_factor"))
+        if share is None or (isinstance(share, (int, float)) and int(width * share) == width):
+            raise ConfigError(Text("rotary positions turn pairs, and {width} is odd", width=width), key=f"{path}head_dim", value=width)
 
 
 _READ: dict[str, Any] = {}

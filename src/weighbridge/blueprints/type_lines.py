@@ -16,3 +16,8 @@ def find_line(path: str, begin: str) -> str:
         return ""
     start = at + 1 + len(begin)
     return text[start : text.index("\n", start)]
+
+
+def forget(path: str) -> None:
+    """Read a file anew when it is next asked for, which was written since."""
+    _TEXTS.pop(path, None)

@@ -50,6 +50,23 @@ REFUSED = [
         "num_feat_extract_layers: the class wants num_feat_extract_layers == len(conv_dim)",
     ),
     ({"model_type": "bamba", "hidden_size": 96, "mamba_n_heads": 5}, "mamba_n_heads and hidden_size: the class wants mamba_expand"),
+    ({"model_type": "llama", "rope_scaling": {"type": "mrope"}}, "rope_scaling: the class knows no rotary positions of the type mrope"),
+    (
+        {"model_type": "llama", "rope_parameters": {"rope_type": "yran"}},
+        "rope_parameters: the class knows no rotary positions of the type yran",
+    ),
+    ({"model_type": "gemma4_text", "rope_parameters": {"type": "linear", "factor": 2.0}}, "rope_parameters: the class knows no rotary"),
+    (
+        {"model_type": "llama", "hidden_size": 63, "num_attention_heads": 9},
+        "hidden_size and num_attention_heads: rotary positions turn pairs",
+    ),
+    (
+        {"model_type": "gemma2", "head_dim": 9, "rope_parameters": {"rope_theta": 1e4}},
+        "head_dim: rotary positions turn pairs, and 9 is odd",
+    ),
+    ({"model_type": "gpt2", "layer_types": ["full_attention"]}, "layer_types: expected the kind of each of 12 layers, found 1 entries"),
+    ({"model_type": "mistral", "n_layer": 3, "layer_types": []}, "layer_types: expected the kind of each of 32 layers, found 0 entries"),
+    ({"model_type": "nemotron_h", "mamba_dt_max": True}, "mamba_dt_max: expected a number with a decimal point, found true"),
     ({"model_type": "inkling2", "vision_config": {"text_hidden_size": 64}}, "vision_config.text_hidden_size: the class wants"),
     ({"model_type": "llama", "use_return_dict": True}, "use_return_dict: the class works it out by itself, and refuses to be given it"),
     ({"model_type": "falcon", "head_dim": 64}, "head_dim: the class works it out by itself"),
@@ -68,6 +85,11 @@ TAKEN = [
     {"model_type": "internlm2", "rms_norm_eps": 1},  # code of its own
     {"model_type": "deepseek_v4", "num_hidden_layers": 1, "mlp_layer_types": ["hash_moe"], "layer_types": ["sliding_attention"]},
     {"model_type": "detr", "architectures": ["DetrDecoder"], "backbone_config": {"model_type": "bert"}},  # which has no backbone
+    {"model_type": "qwen2_vl", "text_config": {"rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}},
+    {"model_type": "phi3", "rope_scaling": {"type": "su", "short_factor": [1.0] * 48, "long_factor": [1.0] * 48}},
+    {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+    {"model_type": "llama", "hidden_size": 63, "num_attention_heads": 9, "num_key_value_heads": 9, "partial_rotary_factor": 0.5},
+    {"model_type": "ernie4_5_vl_moe", "text_config": {"num_hidden_layers": 1, "mlp_layer_types": ["dense", "sparse"]}},
     {"model_type": "wav2vec2", "conv_dim": [8, 8], "conv_stride": [2, 2], "conv_kernel": [3, 3]},  # of whose number the class makes its own
     {
         "model_type": "dots3_note_vision_encoder",

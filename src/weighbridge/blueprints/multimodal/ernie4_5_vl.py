@@ -64,7 +64,7 @@ ERNIE = variant(
     constant("sharing", lambda c: c.shared_experts > 0),
     sequence("stated_widths", "moe_intermediate_size", [1536, 512]),
     constant("widths", _widths),
-    *listed_or(lambda c: dense_before(c, 1)),
+    *listed_or(lambda c: dense_before(c, 1), longer=True),
     vocab=103424,
     hidden=2560,
     mlp=12288,
