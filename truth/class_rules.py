@@ -20,7 +20,7 @@ from typing import Any
 
 from truth import live
 from truth.changes import Change, apply_change
-from truth.field_types import find_field_types
+from truth.field_types import find_field_types, other_names
 from weighbridge.blueprints import class_rules, type_lines
 from weighbridge.blueprints.class_rules import PATH
 
@@ -202,20 +202,19 @@ def line(cls: Any, rules: list[str]) -> str:
     """Write the rules of a class in a line, with the defaults and the other names of the keys in them."""
     stated = []
     for key in dict.fromkeys(key for rule in rules for key in keys(rule)):
-        names = "|".join((key, *other_names(cls, key)))
+        names = "|".join((key, *names_of(cls, key)))
         stated.append(f"{names!r}: {_plain(default(cls, key))!r}")
     return f"{cls.__name__}: {{{', '.join(stated)}}}; {'; '.join(rules)}"
 
 
-def other_names(cls: Any, key: str) -> list[str]:
+def names_of(cls: Any, key: str) -> list[str]:
     """Return the other names by which a class, or that of a sub-config, may be given a key."""
     head, _, rest = key.partition(".")
     if rest:
-        return other_names(inner_class(cls, head), rest)
+        return names_of(inner_class(cls, head), rest)
     if key == "rope_parameters":
         return ["rope_scaling"]
-    popped = re.findall(r'self\.(\w+) = kwargs\.pop\(\s*"(\w+)"', inspect.getsource(cls.__post_init__))
-    return [alias for alias, named in cls.attribute_map.items() if named == key] + [alias for named, alias in popped if named == key]
+    return [alias for alias, named in other_names(cls) if named == key]
 
 
 def inner_class(cls: Any, key: str) -> Any:

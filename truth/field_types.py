@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
+import inspect
 import json
+import re
 import types
 import typing
 from collections.abc import Iterator
@@ -63,10 +65,21 @@ def _of_class(cls: Any, general: dict[str, str]) -> dict[str, str]:
         bounds = _bounds(checks[1:])
         if general.get(key) != stated + bounds and (stated != ANYTHING or key in general):
             found[key] = stated + bounds
-    for alias, key in cls.attribute_map.items():
+    for alias, key in other_names(cls):
         if key in found and "Validation error for field" in _is_refused(cls, alias, object()):
             found[alias] = found[key]
     return found
+
+
+def other_names(cls: Any) -> list[tuple[str, str]]:
+    """Return the other names of a class's keys, each with its key: of its ``attribute_map``, and what it takes out of older files.
+
+    >>> other_names(live.config_class("gpt2"))[0]
+    ('hidden_size', 'n_embd')
+    """
+    text = inspect.getsource(cls.__post_init__)
+    popped = re.findall(r'self\.(\w+) = kwargs\.(?:pop|get)\(\s*"(\w+)"', text)
+    return [*cls.attribute_map.items(), *((alias, key) for key, alias in popped)]
 
 
 def _strip(stated: str) -> str:

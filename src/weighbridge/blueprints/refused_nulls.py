@@ -22,7 +22,7 @@ def refuse_nulls(model_type: str, raw: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: Such a null.
 
-    >>> refuse_nulls("altclip", {"vision_config": {"image_size": None}})
+    >>> refuse_nulls("clip", {"vision_config": {"image_size": None}})
     Traceback (most recent call last):
     weighbridge.core.errors.ConfigError: vision_config.image_size: null is not possible, the class wants a value
     """
