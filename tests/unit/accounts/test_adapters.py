@@ -12,6 +12,7 @@ from tests.shares import groups
 from truth import adapter_rows
 from weighbridge import model
 from weighbridge.accounts.adapters.account import REFUSED
+from weighbridge.accounts.adapters.costs import trained_bytes
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.prompts import PROMPTS, prefix_tuning
 from weighbridge.accounts.adapters.source import adapter_config
@@ -93,6 +94,19 @@ def test_the_library_s_own_figures_of_rare_settings(case: dict[str, Any]) -> Non
         found = model({**case["config"], "model_type": case["model_type"]}, case["class_name"]).adapters(case["adapter"])
         tensors = (*(tensor for _, added in found.sites for tensor in added), *found.shared)
         assert sorted(list(tensor.shape) for tensor in tensors if tensor.saved) == case["shapes"]
+
+
+PACKED = json.loads((ROOT / "tests/truth/adapters/packed.json").read_text("utf-8"))["cases"]
+assert len(PACKED) > 80
+
+
+@pytest.mark.parametrize("method", sorted({case["adapter"]["peft_type"] for case in PACKED}))
+def test_the_library_s_own_figures_beside_16_bits_and_packed_matrices(method: str) -> None:
+    for case in (case for case in PACKED if case["adapter"]["peft_type"] == method):
+        how = {name: case[name] for name in ("dtype", "quantization", "autocast")}
+        found = model({**case["config"], "model_type": case["model_type"]}, case["class_name"]).adapters(case["adapter"], **how)
+        gradients = trained_bytes(found)[1]
+        assert [found.trainable, found.total, found.saved, found.saved_bytes, gradients] == case["figures"], case
 
 
 def test_parameters_of_experts_alone_are_adapted() -> None:

@@ -159,7 +159,7 @@ def count_adapter(
     if packed:
         given = tuple((place, in_float32(tensors) if holds_integers(place) else tensors) for place, tensors in given)
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
-    shared = in_float32(shared) if packed and config["peft_type"] != "TRAINABLE_TOKENS" else shared
+    shared = in_float32(shared) if packed and config["peft_type"] == "VERA" else shared
     return _count_sites(base, config, method, given, shared, autocast, resized)
 
 

@@ -9,7 +9,8 @@ library beside bitsandbytes 0.50 in 8 and 4 bits.
 
 from __future__ import annotations
 
-from weighbridge.accounts.adapters.base import ROUTERS
+from weighbridge.accounts.adapters.base import ROUTERS, Base
+from weighbridge.accounts.adapters.checkpoint import count_elements
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -65,6 +66,17 @@ def refuse_beside(method: str, scheme: str, autocast: bool) -> None:
         )
 
 
+def padding_elements(base: Base) -> int:
+    """Return the elements that the library counts too much beside 4 bits: it takes two for each byte, and a matrix of an odd number has one byte more."""
+    weights = (module.weight for path, module in base.modules.items() if module.kind == "linear" and _is_in_layers(path))
+    return sum(count_elements((weight,)) % 2 for weight in weights if weight is not None)
+
+
+def _is_in_layers(path: str) -> bool:
+    *outer, name = path.split(".")
+    return name not in ROUTERS and any(piece.isdecimal() for piece in outer)
+
+
 def in_float32(tensors: tuple[AddedTensor, ...]) -> tuple[AddedTensor, ...]:
     """Return the tensors with those in float32 that would take the base's type; AdaLoRA's rank is cast to nothing, and so stays frozen."""
     return tuple(
@@ -81,7 +93,6 @@ def holds_integers(place: Site) -> bool:
     """
     if place.kind not in ("linear", "conv1d"):
         return False
-    *outer, name = place.path.split(".")
-    if not any(piece.isdecimal() for piece in outer):
+    if not any(piece.isdecimal() for piece in place.path.split(".")[:-1]):
         raise UsageError(Text("autocast: whether {path} is packed is not known, and so the type of its adapter", path=place.path))
-    return name not in ROUTERS
+    return _is_in_layers(place.path)

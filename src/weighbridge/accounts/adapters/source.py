@@ -7,7 +7,7 @@ from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.fields import known_fields, refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.mixture import count_mixture
-from weighbridge.accounts.adapters.packed_base import INTEGERS, refuse_beside
+from weighbridge.accounts.adapters.packed_base import INTEGERS, padding_elements, refuse_beside
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.accounts.adapters.shadow import prepare_shadow
@@ -62,7 +62,8 @@ def adapters_of(
         return count_mixture(below, config, _experts(config), autocast=autocast)
     if method == "SHADOW":
         config = prepare_shadow(model, below, config)
-    return count_adapter(below, config, autocast=autocast, resized=resized, packed=packed)
+    found = count_adapter(below, config, autocast=autocast, resized=resized, packed=packed)
+    return found._replace(total=found.total + padding_elements(below)) if quantization and quantization.startswith("bnb-4bit") else found
 
 
 GENERATED = ("CAUSAL_LM", "SEQ_2_SEQ_LM")

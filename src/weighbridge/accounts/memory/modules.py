@@ -373,7 +373,7 @@ SHARED_WIDTH = 256
 
 
 def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Value, masked: bool) -> Value:
-    """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores.
+    """Attend by a kernel that keeps queries, keys, values, the output, one float32 for each row of scores, and on a GPU its random state.
 
     Where *masked*, SDPA is handed a mask, which each layer makes floats of and keeps, and heads that it does not share out itself.
     """
@@ -390,6 +390,9 @@ def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Va
     mixed = tape.add(query if value.shape[-1] == query.shape[-1] else Value(query.shape[:-1] + value.shape[-1:], query.size))
     tape.save(mixed, ways.attention)
     tape.save(Value(query.shape[:-1], FLOAT), ways.attention)
+    if tape.cuda:  # the state of the generator, two integers of 64 bits, and one that is not used
+        tape.save(Value((2,), INDEX, grad=False), ways.attention)
+        tape.save(Value((1,), INDEX, grad=False), ways.attention)
     mixed.grad, tape.muted = grad, recomputed
     return side_by_side(tape, tape.note(ways.attention, query, key, value, result=mixed))
 

@@ -128,6 +128,17 @@ def test_other_ways_to_run_keep_what_autograd_kept(model_type: str) -> None:
         assert found.activations == expected, (class_name, config, how)
 
 
+FLASH = [json.loads(line) for line in (RECORDED.parent / "activations_flash.jsonl").read_text().splitlines()[1:]]
+assert len({case[0] for case in FLASH}) > 50
+
+
+def test_the_flash_kernel_of_a_gpu_keeps_what_autograd_keeps_of_its_shapes() -> None:
+    """Torch's own call in live classes on the meta device: queries, keys, values, the output, a float32 a row, the state of the random numbers."""
+    for _, class_name, config, lengths, how, expected in FLASH:
+        found = model(config, class_name).memory(training=True, **lengths, **how)
+        assert found.activations == expected, (class_name, config, how)
+
+
 REPEATED, MASK = 2 * (2 * 4 * 8 * 16 * 4 - 2 * 2 * 8 * 16 * 4), 2 * 8 * 8 * 4
 """Bytes that keys and values take more once they are repeated for groups of queries, and of one mask."""
 
