@@ -238,7 +238,7 @@ _EACH = pattern(
 """Right before a number, what makes it one of several, or of some of them."""
 _SETS = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
 SUPPOSED = pattern(
-    r"\bw/(?!o)|\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]?s|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
+    r"\bw/(?!o)|\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]s|lets (?=assume|say|take|suppose|consider|start|use|look|build|try|imagine)|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
     r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as)\b|如果|假设|我们|自己|若",
     re.IGNORECASE,
 )

@@ -34,7 +34,7 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     place = min(size.label.start, size.token.start) if size.label.line == size.token.line else size.token.start
     if goes_on_elsewhere(scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ()), place):
         return False
-    if belongs_to_a_part(scene.lines[size.token.line].text, size.token.end):
+    if belongs_to_a_part(scene.lines[size.token.line].text, size.token.end) or _is_said_as_often(scene, size, judged, firmly):
         return False  # ``all 3 layers of the classifier``
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
@@ -69,6 +69,12 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if judged.right in used:
         return True
     return bool(near) or agreed >= 2
+
+
+def _is_said_as_often(scene: Scene, size: StatedSize, judged: JudgedSize, firmly: Counter[tuple[str, int]]) -> bool:
+    """Tell whether a text that names no model states a size as often as the one of the model that its other sizes suggest."""
+    guessed = scene.main is not None and not (scene.main.named or scene.given)
+    return guessed and judged.right is not None and firmly[size.word, judged.said] >= max(1, firmly[size.word, judged.right])
 
 
 def _is_before_its_model(scene: Scene, line: int) -> bool:

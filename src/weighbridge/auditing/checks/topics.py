@@ -98,9 +98,16 @@ def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention
     section = scene.headings[line - 1] > above  # a heading that names nothing goes on with the one model of all that stands above it
     models = [m for m in scene.mentions[above] if m.kind != FAMILY]
     one = len({m.name for m in models}) == 1 and models[0].kind == MODEL
+    if one and _BROUGHT_IN.search(scene.lines[above].text, 0, models[0].column):
+        return None  # ``By comparison, Qwen3-8B has``: what follows is of the model before it, or of this one
     if not one or goes_on(text, 0, column) or (section and not _is_only(scene, models[0], above)):
         return None
     return Topic(above, models[0])
+
+
+_BROUGHT_IN = pattern(
+    r"\b(?:by|in|for) (?:comparison|contrast),?\s(?:the )?[*_`]*$|\b(?:compared (?:to|with)|unlike)\s(?:the )?[*_`]*$", re.IGNORECASE
+)
 
 
 def _is_only(scene: Scene, mention: Mention, line: int) -> bool:
