@@ -49,8 +49,8 @@ def check(scene: Scene) -> Iterator[Claim]:
     said = _only_grid(" ".join(scene.texts[index] for index in scene.counted_lines if "patch" in scene.texts[index].lower()))
     for index in scene.counted_lines:
         text = scene.texts[index]
-        if "patch" not in text.lower() or _MERGED.search(text):
-            continue
+        if "patch" not in text.lower() or _MERGED.search(text) or _HAN.search(text):
+            continue  # Chinese lines are read by ``patch_counts``
         grid = _only_grid(text) or said
         if grid is None or grid.image % grid.patch:
             continue
@@ -89,5 +89,6 @@ def _hold(scene: Scene, index: int, found: re.Match[str], right: int, more: int)
         yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=because(mark("it is {right}"), right=right))
 
 
+_HAN = pattern("[\u4e00-\u9fff]")
 _FAR = 3
 """How many times a number may be off and still be meant for that of the patches."""
