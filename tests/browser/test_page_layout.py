@@ -23,6 +23,22 @@ def test_the_total_stays_in_view(opened: Opened, width: int) -> None:
         assert 0 <= box["y"] < 200
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_links_lead_to_each_section_below_the_total(opened: Opened, width: int) -> None:
+    with opened(BERT, width=width) as (page, _):
+        settle(page)
+        page.wait_for_selector("#costs table")
+        links = [link for link in page.locator(".jump a").all() if link.is_visible()]
+        assert len(links) == (6 if width == 390 else 5)
+        for link in links:
+            address = str(link.get_attribute("href"))
+            link.click()
+            place, total = page.locator(address).bounding_box(), page.locator("#total").bounding_box()
+            assert place is not None
+            assert total is not None
+            assert total["y"] + total["height"] - 1 <= place["y"] < 900, address
+
+
 def test_paste_and_drop_are_seen_at_once_and_the_answer_comes_before_the_sliders_on_a_phone(opened: Opened) -> None:
     for width, height in ((1280, 900), (390, 844)):
         with opened(BERT, width=width) as (page, _):

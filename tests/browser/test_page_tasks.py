@@ -50,6 +50,13 @@ def test_a_number_is_reconciled_on_the_page(opened: Opened) -> None:
         page.keyboard.press("Enter")
         page.wait_for_selector("text=BertModel without linear biases and pooler")
         assert "number=108808704" in page.url
+        page.fill("#number", "110M")
+        page.keyboard.press("Enter")
+        further = page.locator(".answered details")
+        further.wait_for()
+        assert "--" not in page.inner_text(".answered"), "the page has no options"
+        rows = len(weighbridge.model("bert-base-uncased").reconcile("110M", every=True).matches)
+        assert page.locator(".answered td.integer").count() == rows
 
 
 def test_costs_of_a_model_and_of_several(opened: Opened) -> None:

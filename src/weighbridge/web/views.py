@@ -64,6 +64,7 @@ def module_view(found: Model, query: Query) -> dict[str, Any]:
     roles = _roles(entry, around)
     coloured = next((amount for role, amount, _ in roles if role == "embedding"), 0)
     return {
+        "by_config": found.description is not None,
         "rows": [(row, _bar(row, *within_row.get(row.places[0], (entry, around)))) for row in kept],
         "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
@@ -225,10 +226,14 @@ def reconciliation(found: Model, query: Query) -> dict[str, Any]:
     if not query.number.strip():
         return {"answer": None, "answer_refused": ""}
     try:
-        answer = reconcile_document(found.reconcile(query.number, query.lang), query.lang)
+        simplest = found.reconcile(query.number, query.lang)
+        further = found.reconcile(query.number, query.lang, every=True).matches if simplest.hidden else ()
     except UsageError as error:
         return {"answer": None, "answer_refused": error_text(error, query.lang)}
-    return {"answer": (answer.title, answer.figure, html.body(answer)), "answer_refused": ""}
+    answer = reconcile_document(simplest._replace(hidden=0), query.lang)
+    rest = tuple(match for match in further if match not in simplest.matches)
+    more = html.body(reconcile_document(simplest._replace(matches=rest, hidden=0, hints=()), query.lang)) if rest else ""
+    return {"answer": (answer.title, answer.figure, html.body(answer), len(rest), more), "answer_refused": ""}
 
 
 def costs(found: Model, query: Query) -> dict[str, Any]:
