@@ -19,7 +19,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import MEMORY_TOLERANCE, NOMINAL_FAR, PACKED_FAR
+from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, NOMINAL_FAR, PACKED_FAR
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
@@ -27,6 +27,7 @@ _SAYS = pattern(r"\d\s?(?:[KMGT]i?B|G(?![A-Za-z]))", re.IGNORECASE)
 _CHINESE = pattern(r"[\u4e00-\u9fff]")
 _HEDGED = pattern(r"至少|以上|不到|超过|左右|峰值|开销|额外|每张|单卡|张卡|加上")
 """Words in a figure's own clause by which more or less than the numbers themselves may be meant."""
+_WEIGHTS = pattern(r"权重|参数|文件|大小|体积")
 _SUPPOSED = pattern(r"如果|假设|我们|自己|切分|分片|offload|zero|lora|剪枝", re.IGNORECASE)
 """And words of a line by which it may be about something else."""
 _CLAUSE = pattern(r"[,，。;；、()（）]")
@@ -49,15 +50,19 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         for said in found:
             token = figures[said.start]
             rights = _of_parts(said, figures) if said.parts else _of_count(scene, index, said)
-            verdict = _verdict(said, token, rights)
+            verdict = _verdict(said, token, rights, alone=_WEIGHTS.search(_clause_of(text, said)) is not None)
             if verdict == "rounded" or (verdict == "wrong" and not doubtful and not _is_hedged(text, said)):
                 yield _claim(scene, token, min(rights, key=lambda right: abs(right - (likeliest_value(token) or 0))), verdict)
 
 
 def _is_hedged(text: str, said: SaidBytes) -> bool:
+    return _HEDGED.search(_clause_of(text, said)) is not None
+
+
+def _clause_of(text: str, said: SaidBytes) -> str:
     start = max((sign.end() for sign in _CLAUSE.finditer(text, 0, said.start)), default=0)
     stop = _CLAUSE.search(text, said.end)
-    return _HEDGED.search(text, start, stop.start() if stop is not None else len(text)) is not None
+    return text[start : stop.start() if stop is not None else len(text)]
 
 
 def _of_count(scene: Scene, index: int, said: SaidBytes) -> list[Fraction]:
@@ -75,22 +80,28 @@ def _of_parts(said: SaidBytes, figures: dict[int, Token]) -> list[Fraction]:
     return [sum((value for value in values if value is not None), Fraction(0))] if len(values) == len(said.parts) else []
 
 
-def _verdict(said: SaidBytes, token: Token, rights: list[Fraction]) -> str:
-    """Return whether a figure is one of those that it may be, or far from all of them."""
+def _verdict(said: SaidBytes, token: Token, rights: list[Fraction], *, alone: bool) -> str:
+    """Return whether a figure is one of those that it may be, or far from all of them.
+
+    Args:
+        alone: The figure is said to be of the weights, and not of what runs them, which needs more.
+    """
     assert token.value is not None
     values = [token.value * scale for scale in UNITS.get(token.unit, ())]
     if not values or not rights:
         return ""
     if any(abs(value - right) <= MEMORY_TOLERANCE * right for value in values for right in rights):
         return "rounded"
-    far = PACKED_FAR if said.sizes and min(said.sizes) < 1 else NOMINAL_FAR
-    if any(right <= value * far and value <= right * far for value in values for right in rights):
+    smallest = min(said.sizes, default=Fraction(2))
+    far = PACKED_FAR if smallest < 1 else NOMINAL_FAR
+    above = far if alone or said.parts else NEEDED_FAR if smallest <= 1 else MEMORY_FAR
+    if any(right <= value * far and value <= right * above for value in values for right in rights):
         return ""
     return "wrong"
 
 
 def _claim(scene: Scene, token: Token, right: Fraction, verdict: str) -> Claim:
-    mine = likeliest_value(token) or Fraction(0)
+    mine = (token.value or Fraction(0)) * min(UNITS.get(token.unit, (1,)))
     facts: dict[str, object] = {"value": whole(mine), "expected": whole(right), "difference": whole(mine - right)}
     if verdict == "rounded":
         return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=because(mark("rounded")))

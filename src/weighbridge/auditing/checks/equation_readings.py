@@ -30,6 +30,7 @@ from weighbridge.auditing.checks.readings import (
 from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.expressions import Term
 from weighbridge.auditing.text.numbers import Token
@@ -38,6 +39,9 @@ from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
 
+_COUNT_OF = pattern(r"(?<![\d.,])\d{1,4}(?:\s?[×x*个张块台份层]|[\s-]?[A-Za-z])[^,，;；。:：=]{0,32}$")
+"""A count of what a number behind it is the size of: ``12 layers of``, ``8 张``."""
+_CLAUSE = 48
 _HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
 
 
@@ -87,8 +91,13 @@ class Equation:
             a, b = self.values[0], self.values[1]
             big = a is not None and a >= 10_000
             near = a is not None and b is not None and b != 0 and Fraction(9, 10) < a / b < Fraction(10, 9)
-            return not (near or (counted and big))
+            return not (near or (counted and big and not self._is_taken_often()))
         return False
+
+    def _is_taken_often(self) -> bool:
+        """Tell whether a count of things stands before a lone number, which is then a factor: ``8 cards of 80 GB = 640 GB``."""
+        first = self.chain.tokens[self.chain.sides[0].start]
+        return _COUNT_OF.search(self.scene.lines[first.line].text, max(0, first.start - _CLAUSE), first.start) is not None
 
     def is_elsewhere(self) -> bool:
         """Tell whether a formula in letters is put to the sizes of a model that is not the one at hand."""

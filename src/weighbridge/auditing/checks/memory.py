@@ -69,6 +69,11 @@ _ON_DEVICE = patterns.pattern(
     re.IGNORECASE,
 )
 """A card around its memory: ``a 24 GB GPU``, ``2×H100 80GB``."""
+_OF_CARDS = patterns.pattern(
+    r"(?:[AHLV]\d{2,3}s?|RTX ?\d{4}|gpus?|cards?|显卡|卡)[^,，;；。.]{0,24}\d\s?Gi?B?[^,，;；。.]{0,12}[(（=≈][^,，;；。.]{0,12}$",
+    re.IGNORECASE,
+)
+"""Cards with their memory, before what they hold together: ``8 A100s with 80 GB (640 GB)``."""
 _SAID_OF = patterns.pattern(
     r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?(?:大?(?:语言)?模型|LLM))?|模型|model)(?:\W{1,3}|(?=在))(?:(?:在|下|时|精度|格式|仅|大约|加载|存储|weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
     re.IGNORECASE,
@@ -147,7 +152,7 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
         told = dtype_sizes(f"{place.sentence} {around}")
         other = table is not None and cache_tables.is_otherwise(scene, table, head)
         return judge(place, models, told, firm=sure and not other)
-    if _DEVICE.match(text, token.end) or _ON_DEVICE.search(text, start, token.start):
+    if _DEVICE.match(text, token.end) or _ON_DEVICE.search(text, start, token.start) or _OF_CARDS.search(text, start, token.start):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
     taken = _WEIGHTS_TAKE.search(text[start : token.start])
