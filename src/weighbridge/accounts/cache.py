@@ -18,6 +18,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Attend, Node, Part, State, Tensor, positions, walk
 from weighbridge.value import ModelValue
 
@@ -98,6 +99,9 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     >>> cache_of(model("llama-3.2-1b"), Inputs(seq=1024)).bytes // 2**20
     32
     """
+    near = did_you_mean(engine, ENGINES) if isinstance(engine, str) and engine not in ENGINES else ""
+    if near:
+        raise UsageError(Text("{name}: no {value!r}; {hint}", name="engine", value=engine[:40], hint=near))
     if engine not in ENGINES:
         raise UsageError(Text("engine: expected one of {engines}, found {engine!r:.40}", engines=", ".join(ENGINES), engine=engine))
     types = element_types(dtype, engine)

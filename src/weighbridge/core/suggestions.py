@@ -23,12 +23,18 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
     'did you mean --class?'
     >>> did_you_mean("minimax_m3", ["minimax_m2"], typos=True), did_you_mean("robert", ["roberta"], typos=True)
     ('', 'did you mean roberta?')
+    >>> did_you_mean("AdamW", ["adamw", "sgd"])
+    'did you mean adamw?'
     """
     from difflib import get_close_matches
 
     names = list(known)
+    folded = {found.casefold(): found for found in reversed(names)}
     starts = [found for found in names if name.startswith("--") and found.startswith(name)]
-    close = starts if 0 < len(starts) <= 3 else get_close_matches(name, names, n=3, cutoff=0.7)
+    meant = folded.get(name.casefold())
+    if meant is not None:
+        return Text("did you mean {names}?", names=meant)
+    close = starts if 0 < len(starts) <= 3 else [folded[found] for found in get_close_matches(name.casefold(), folded, n=3, cutoff=0.7)]
     if typos:
         close = [found for found in close if is_typo(name, found)]
     return Text("did you mean {names}?", names=join_with_or(close)) if close else ""

@@ -90,7 +90,7 @@ ANSWERS = (
     ("flops clip-vit-base-patch32 --seq 128", "seq: CLIPModel has learned positions for 77 tokens; 128 are too many"),
     ("flops bert-base-uncased --seq 10000", "seq: BertModel has learned positions for 512 tokens; 10,000 are too many"),
     ("flops bert-base-uncased --decoder-seq 5", "decoder_seq: BertModel has no decoder beside an encoder"),
-    ("cache llama-3-8b --engine vlm", "engine: expected one of reference, llama.cpp, vllm, sglang, found 'vlm'"),
+    ("cache llama-3-8b --engine vlm", "engine: no 'vlm'; did you mean vllm?"),
     (
         "cache phi-2 --engine llama.cpp --dtype q8_0",
         "dtype: K has heads of 80 elements, which blocks of 32 do not divide: llama.cpp refuses this",

@@ -148,8 +148,9 @@ def dtype_name(dtype: object, known: Iterable[str] = DTYPES) -> str:
     known = tuple(known)
     if name in known:
         return name
-    if SHORT.get(name) in known:
-        raise UsageError(Text("dtype: {dtype} is called {name} here", dtype=name, name=SHORT[name]))
+    meant = SHORT.get(name.lower(), name.lower())
+    if meant in known:
+        raise UsageError(Text("dtype: {dtype} is called {name} here", dtype=name, name=meant))
     raise UsageError(Text("dtype: expected one of {dtypes}, found {dtype!r:.40}", dtypes=", ".join(known), dtype=dtype))
 
 
