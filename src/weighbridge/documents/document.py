@@ -52,6 +52,7 @@ class Row(NamedTuple):
         tone: ``good``, ``bad``, ``mild`` or ``quiet`` where colour helps; the empty string elsewhere.
         role: What the module of a row is for (see :mod:`weighbridge.documents.roles`); the empty string elsewhere.
         places: The dotted paths of the modules that a row stands for, as pictures have them.
+        parts: Of a row of several roles, how many elements it has of each.
     """
 
     cells: tuple[Cell, ...]
@@ -60,6 +61,7 @@ class Row(NamedTuple):
     tone: str = ""
     role: str = ""
     places: tuple[str, ...] = ()
+    parts: tuple[tuple[str, int], ...] = ()
 
 
 class Table(NamedTuple):

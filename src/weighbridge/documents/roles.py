@@ -41,7 +41,16 @@ FROM_TOPIC = {
 }
 """From what derivations call a module's purpose to its role."""
 
-TELLING = HEAD_NAMES | PROJECTIONS | {"proj_out", "pooler"} | {name for topic in ("feed_forward", "attention") for name in NAMES[topic]}
+OWN = {**dict.fromkeys(("ffn", "ffn_output", "pwconv1", "pwconv2"), "mlp")}
+"""Names that tell a module's role where derivations call it by none: the linear maps of layers without a part around them."""
+
+TELLING = (
+    HEAD_NAMES
+    | PROJECTIONS
+    | {"proj_out", "pooler"}
+    | {name for topic in ("feed_forward", "attention") for name in NAMES[topic]}
+    | set(OWN)
+)
 """Names of modules that tell what they are for."""
 
 MOST = 0.9
@@ -62,16 +71,17 @@ def role_of(part: Part, around: Sequence[Part] = ()) -> str:
 def _role(name: str, kind: str, repeated: bool, around: tuple[str, ...]) -> str:
     """Return the role of a module from its kind, name and surroundings; cached, since modules of a large file repeat them."""
     part = Part(name, kind=kind, repeat=2 if repeated else None)
-    return FROM_TOPIC.get(
-        leaf_at(name, Pair(part, part), tuple(Pair(outer, outer) for outer in (Part("", kind=one) for one in around))).topic, "other"
-    )
+    topic = leaf_at(name, Pair(part, part), tuple(Pair(outer, outer) for outer in (Part("", kind=one) for one in around))).topic
+    return FROM_TOPIC.get(topic) or OWN.get(name, "other")
 
 
-def role_within(entry: Entry, around: tuple[Part, ...] = ()) -> str:
-    """Return the role of nearly all elements of an entry."""
+def roles_within(entry: Entry, around: tuple[Part, ...] = ()) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """Return the role of nearly all elements of an entry; with the elements of each role, where none has nearly all."""
     if entry.children:
-        return main_role(amounts(entry, around))
-    return role_of(entry.part, around) if entry.amount else "other"
+        held = amounts(entry, around)
+        role = main_role(held)
+        return role, tuple(held.items()) if role == "mixed" else ()
+    return role_of(entry.part, around) if entry.amount else "other", ()
 
 
 def own_amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:

@@ -15,7 +15,7 @@ from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
 from weighbridge.documents.renderers.treemap import join_path, unique_names
-from weighbridge.documents.roles import role_of, role_within
+from weighbridge.documents.roles import role_of, roles_within
 
 _Named: TypeAlias = tuple[str, Entry]
 
@@ -103,7 +103,8 @@ def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | No
         shape = f"{entry.times} × {entry.each:,}"
     name = ", ".join(names)
     places = (path,) if len(group) == 1 else tuple(join_path(spot.path, own) for own, _ in group)
-    yield _row((name, shape, role_within(entry, around)), amount, view, share, spot, places)
+    role, parts = roles_within(entry, around)
+    yield _row((name, shape, role), amount, view, share, spot, places)._replace(parts=parts)
     if (entry.children and any(holds(child, view.shown) for child in entry.children)) or (entry.times != 1 and view.shown(entry)):
         shared = share is not None and (entry.times == 1 or view.total)
         inside = Spot((*spot.names, name), path, around, spot.copies * as_int(entry.times), spot.whole)

@@ -31,6 +31,7 @@ from weighbridge.documents.human import size as human_bytes
 from weighbridge.documents.memory import no_activations
 from weighbridge.documents.reconcile import document as reconcile_document
 from weighbridge.documents.renderers import html
+from weighbridge.documents.renderers.folding import role_bar
 from weighbridge.documents.renderers.treemap import Tile, join_path, sunburst, tiles, treemap, unique_names
 from weighbridge.documents.roles import ROLES, amounts
 from weighbridge.documents.tree_rows import Spot, all_tensors, tree_table
@@ -59,13 +60,12 @@ def module_view(found: Model, query: Query) -> dict[str, Any]:
     link = query.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
     rows = tree_table(entry, all_tensors, say=say, spot=Spot(path=path, around=around)).rows
     kept = _top_levels(rows)
-    within_row = {place: (inner, outer) for place, inner, outer in _with_surroundings(entry, path, around)}
     copies = within * as_int(entry.times)
     roles = _roles(entry, around)
     coloured = next((amount for role, amount, _ in roles if role == "embedding"), 0)
     return {
         "by_config": found.description is not None,
-        "rows": [(row, _bar(row, *within_row.get(row.places[0], (entry, around)))) for row in kept],
+        "rows": [(row, role_bar(row)) for row in kept],
         "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
         "amount": f"{copies:,} × {entry.each:,} = {copies * as_int(entry.each):,}" if copies != 1 else f"{entry.amount:,}",
@@ -105,27 +105,6 @@ def _roles(entry: Entry, around: tuple[Part, ...]) -> list[tuple[str, int, Share
     """Return what the module in view holds of each role, with its share."""
     held = amounts(entry, around)
     return list(zip(held, held.values(), shares(list(held.values()), sum(held.values())), strict=True))
-
-
-def _with_surroundings(entry: Entry, place: str, around: tuple[Part, ...]) -> Iterator[tuple[str, Entry, tuple[Part, ...]]]:
-    """Yield every module under *entry* with its place and the parts around it."""
-    yield place, entry, around
-    for name, child in unique_names(entry):
-        yield from _with_surroundings(child, join_path(place, name), (*around, entry.part))
-
-
-def _bar(row: Row, entry: Entry, around: tuple[Part, ...]) -> list[tuple[str, float, float]]:
-    """Return the bar of a row that has a share: pieces of one role, each with its start and width as percentages of the whole."""
-    share = row.cells[4]
-    if not isinstance(share, Share):
-        return []
-    held = amounts(entry, around) if row.role == "mixed" else {row.role: 1}
-    at, pieces = 0.0, []
-    for role, amount in held.items():
-        width = share.per_mille / 10 * amount / sum(held.values())
-        pieces.append((role, at, width))
-        at += width
-    return pieces
 
 
 def _top_levels(rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from weighbridge.documents.document import Row, Share, Table
@@ -15,8 +16,8 @@ STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
 .fold summary>.row>:first-child::before{content:"\\25b8"}.fold details[open]>summary>.row>:first-child::before{content:"\\25be"}
 .fold .head{border-bottom:1px solid #8886}.fold .head span{opacity:.7;font-size:.85em}.fold .strong{font-weight:600}.fold .shape{opacity:.75;font-weight:400}
 .fold .row>:nth-child(n+3){text-align:right}.fold .bar{height:.5em;background:none;text-align:left!important}
-.fold .bar i{display:block;height:100%;background:#1763b6}
-@media(max-width:40em){.fold .row{grid-template-columns:minmax(0,1fr) 7.5em 4em;min-width:0}.fold .shape,.fold .bar{display:none}}"""
+.fold .bar i{float:left;height:100%}.fold .bar i:not([class]){background:#1763b6}
+@media(max-width:40em){.fold .row{grid-template-columns:minmax(0,1fr) auto 4em;min-width:0}.fold .shape,.fold .bar{display:none}}"""
 """What the table looks like; numbers stand flush right, whatever their depth."""
 
 
@@ -48,10 +49,39 @@ def _rows(rows: Sequence[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    name, shape, amount, share, bar = row.cells[:5]
-    kind = f' class="role-{row.role}"' if row.role else ""
-    width = f'<i{kind} style="width:{bar.per_mille / 10}%"></i>' if isinstance(bar, Share) else ""
+    name, shape, amount, share = row.cells[:4]
+    width = "".join(f'<i{_role_class(role)} style="width:{wide:.2f}%"></i>' for role, _, wide in role_bar(row))
     return (
-        f'<div class="row{" strong" * row.strong}"><span style="padding-left:{1.1 * row.depth:.1f}em">{escape(write_cell(name))}</span>'
+        f'<div class="row{" strong" * row.strong}"><span style="padding-left:{1.1 * row.depth:.1f}em">{_breakable(write_cell(name))}</span>'
         f'<span class="shape">{escape(write_cell(shape))}</span><span>{write_cell(amount)}</span><span>{write_cell(share)}</span><span class="bar">{width}</span></div>'
     )
+
+
+def _role_class(role: str) -> str:
+    return f' class="role-{role}"' if role else ""
+
+
+def _breakable(name: str) -> str:
+    """Let a line end where the words of a long name meet."""
+    return re.sub(r"(?<=[._])(?=\w{3})", "<wbr>", escape(name))
+
+
+def role_bar(row: Row) -> list[tuple[str, float, float]]:
+    """Return the bar of a row that has a share: pieces of one role, each with its start and width as percentages of the whole.
+
+    >>> role_bar(Row(("a", "", 4, "", Share(500)), role="mixed", parts=(("mlp", 3), ("norm", 1))))
+    [('mlp', 0.0, 37.5), ('norm', 37.5, 12.5)]
+    >>> role_bar(Row(("a", "", 4, "1 of 12", None)))
+    []
+    """
+    share = row.cells[4]
+    if not isinstance(share, Share):
+        return []
+    held = row.parts or ((row.role, 1),)
+    whole = sum(amount for _, amount in held)
+    at, pieces = 0.0, []
+    for role, amount in held:
+        width = share.per_mille / 10 * amount / whole
+        pieces.append((role, at, width))
+        at += width
+    return pieces

@@ -31,6 +31,7 @@ td,th{min-width:4.5em;padding:.1em 1em .1em 0;text-align:left;vertical-align:top
 code{font-size:.85em}p{margin:.3em 0}
 .pictures{display:flex;flex-wrap:wrap;gap:1.5em;align-items:center;margin:1em 0}.pictures svg{height:auto;max-width:100%}
 .treemap{flex:3 1 26em;min-width:0}.sunburst{flex:1 1 14em;min-width:0}.bars{width:100%}.centre{fill:currentColor}
+@media(max-width:40em){td,th{min-width:0;padding-right:.6em}h2,h3,h4,h5,h6{flex-wrap:wrap;gap:0 1em}}
 @media(prefers-color-scheme:dark){body{background:#14171a;color:#e6eaee}}
 @media print{body{margin:0;max-width:none}.equation{break-inside:avoid}}
 """

@@ -14,7 +14,7 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, positions
 from weighbridge.documents.renderers.markup import escape
-from weighbridge.documents.roles import ROLES, amounts, main_role, own_amounts, role_within
+from weighbridge.documents.roles import ROLES, amounts, main_role, own_amounts, roles_within
 
 HEAD = 16
 """How high the strip is in which a module's name stands above those inside it."""
@@ -98,7 +98,7 @@ def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, 
         _add(amounts(child, among), held)
     if rest:
         amount = sum(as_int(child.amount) for child in rest)
-        inside.append(Tile(path, f"… {len(rest):,}", amount, within * copies, depth + 1, role_within(rest[0], among), ()))
+        inside.append(Tile(path, f"… {len(rest):,}", amount, within * copies, depth + 1, roles_within(rest[0], among)[0], ()))
     label = entry.name + (f" × {copies}" if copies != 1 else "")
     made = Tile(path, label, as_int(entry.amount), within, depth, main_role(held), tuple(inside))
     return made, {role: amount * copies for role, amount in held.items()}
