@@ -7,6 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 DOWN, UP = ("DownBlock2D", "CrossAttnDownBlock2D"), ("UpBlock2D", "CrossAttnUpBlock2D")
+DOWN_TEXT = (*DOWN, "ResnetDownsampleBlock2D", "SimpleCrossAttnDownBlock2D")
+UP_TEXT = (*UP, "ResnetUpsampleBlock2D", "SimpleCrossAttnUpBlock2D")
+MIDDLE = ("UNetMidBlock2DCrossAttn", "UNetMidBlock2DSimpleCrossAttn", "UNetMidBlock2D", None)
+DOWN_PLAIN = ("DownBlock2D", "AttnDownBlock2D", "ResnetDownsampleBlock2D", "SkipDownBlock2D", "AttnSkipDownBlock2D")
+UP_PLAIN = ("UpBlock2D", "AttnUpBlock2D", "ResnetUpsampleBlock2D", "SkipUpBlock2D", "AttnSkipUpBlock2D")
 
 
 def draw_flux(rng: random.Random) -> dict[str, Any]:
@@ -66,8 +71,8 @@ def draw_vae(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def draw_unet(rng: random.Random) -> dict[str, Any]:
-    """Draw a small UNet, with every switch that is described."""
+def draw_transformer_unet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small UNet whose stages hold transformers or nothing, as those of Stable Diffusion."""
     stages = rng.randint(1, 4)
     raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
     raw |= {"down_block_types": [rng.choice(DOWN) for _ in range(stages)], "up_block_types": [rng.choice(UP) for _ in range(stages)]}
@@ -80,6 +85,23 @@ def draw_unet(rng: random.Random) -> dict[str, Any]:
     if rng.random() < 0.3:
         raw |= {"class_embed_type": rng.choice(("timestep", "projection")), "projection_class_embeddings_input_dim": 40}
     return raw
+
+
+def draw_unet(rng: random.Random) -> dict[str, Any]:
+    """Draw a small UNet, with every switch and every kind of stage that is described."""
+    raw = draw_transformer_unet(rng) | {"resnet_time_scale_shift": rng.choice(("default", "scale_shift"))}
+    stages = len(raw["block_out_channels"])
+    if rng.random() < 0.2:
+        raw |= {"class_embed_type": rng.choice(("simple_projection", "identity")), "projection_class_embeddings_input_dim": 40}
+    if rng.random() < 0.4:
+        return raw | {"only_cross_attention": [rng.random() < 0.5 for _ in range(stages)]}
+    down = [rng.choice(DOWN_TEXT) for _ in range(stages)]
+    raw |= {"down_block_types": down, "up_block_types": [rng.choice(UP_TEXT) for _ in range(stages)], "mid_block_type": rng.choice(MIDDLE)}
+    raw |= {"only_cross_attention": rng.random() < 0.3, "mid_block_only_cross_attention": rng.choice((None, True, False))}
+    raw |= {"cross_attention_norm": rng.choice((None, "layer_norm", "group_norm")), "cross_attention_dim": 32}
+    if "addition_embed_type" not in raw:
+        raw |= {"addition_embed_type": rng.choice((None, "text", "text_image", "image", "image_hint")), "addition_embed_type_num_heads": 4}
+    return raw | {"encoder_hid_dim": 20, "encoder_hid_dim_type": rng.choice((None, "text_proj", "text_image_proj", "image_proj"))}
 
 
 def heads_of(rng: random.Random, head_dim: int = 8) -> dict[str, Any]:
@@ -179,7 +201,11 @@ def draw_auraflow(rng: random.Random) -> dict[str, Any]:
 
 def draw_controlnet(rng: random.Random) -> dict[str, Any]:
     """Draw a small ControlNet."""
-    raw = {key: value for key, value in draw_unet(rng).items() if key not in ("up_block_types", "time_cond_proj_dim", "layers_per_block")}
+    raw = {
+        key: value
+        for key, value in draw_transformer_unet(rng).items()
+        if key not in ("up_block_types", "time_cond_proj_dim", "layers_per_block")
+    }
     raw |= {"layers_per_block": rng.randint(1, 3), "conditioning_embedding_out_channels": rng.choice(([8], [4, 8], [4, 8, 12]))}
     return raw | {"conditioning_channels": rng.choice((1, 3)), "encoder_hid_dim": rng.choice((None, 9))}
 
@@ -192,13 +218,17 @@ def draw_t2i_adapter(rng: random.Random) -> dict[str, Any]:
 
 
 def draw_unet_plain(rng: random.Random) -> dict[str, Any]:
-    """Draw a small U-Net of images alone."""
+    """Draw a small U-Net of images alone, with every kind of stage."""
     stages = rng.randint(1, 4)
-    raw: dict[str, Any] = {"block_out_channels": [8 * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
-    raw |= {"down_block_types": [rng.choice(("DownBlock2D", "AttnDownBlock2D")) for _ in range(stages)]}
-    raw |= {"up_block_types": [rng.choice(("UpBlock2D", "AttnUpBlock2D")) for _ in range(stages)]}
-    raw |= {"layers_per_block": rng.randint(1, 3), "attention_head_dim": rng.choice((None, 3, 4, 8)), "add_attention": rng.random() < 0.7}
+    down, up = [rng.choice(DOWN_PLAIN) for _ in range(stages)], [rng.choice(UP_PLAIN) for _ in range(stages)]
+    step = 32 if any("Skip" in kind for kind in down + up) else 8
+    raw: dict[str, Any] = {"block_out_channels": [step * rng.randint(1, 3) for _ in range(stages)], "norm_num_groups": 4}
+    raw |= {"down_block_types": down, "up_block_types": up, "layers_per_block": rng.randint(1, 3)}
+    raw |= {"attention_head_dim": rng.choice((None, 3, 4, 8)), "add_attention": rng.random() < 0.7}
     raw |= {"mid_block_type": rng.choice(("UNetMidBlock2D", "UNetMidBlock2D", None)), "time_embedding_dim": rng.choice((None, 9))}
+    raw |= {"downsample_type": rng.choice(("conv", "resnet", None)), "upsample_type": rng.choice(("conv", "resnet", None))}
+    raw |= {"resnet_time_scale_shift": rng.choice(("default", "scale_shift")), "attn_norm_num_groups": rng.choice((None, 4))}
+    raw |= {"time_embedding_type": rng.choice(("positional", "fourier", "learned")), "num_train_timesteps": 30}
     return raw | {"num_class_embeds": rng.choice((None, 7)), "class_embed_type": rng.choice((None, None, "timestep", "identity"))}
 
 

@@ -36,6 +36,19 @@ IMAGE_VAE = {
     "block_out_channels": [128, 256, 512, 512],
     "layers_per_block": 2,
 }
+KANDINSKY = {
+    "in_channels": 4,
+    "out_channels": 8,
+    "block_out_channels": [384, 768, 1152, 1536],
+    "attention_head_dim": 64,
+    "cross_attention_dim": 768,
+    "down_block_types": ["ResnetDownsampleBlock2D", *["SimpleCrossAttnDownBlock2D"] * 3],
+    "layers_per_block": 3,
+    "up_block_types": [*["SimpleCrossAttnUpBlock2D"] * 3, "ResnetUpsampleBlock2D"],
+    "mid_block_type": "UNetMidBlock2DSimpleCrossAttn",
+    "resnet_time_scale_shift": "scale_shift",
+}
+CONSISTENCY = {"attention_head_dim": 64, "downsample_type": "resnet", "upsample_type": "resnet"}
 PUBLISHED: dict[str, dict[str, Any]] = {
     "stable-diffusion-v1-5/unet": {"_class_name": "UNet2DConditionModel", "cross_attention_dim": 768},
     "stable-diffusion-2-1/unet": {
@@ -43,6 +56,27 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     },
     "stable-diffusion-xl-base-1.0/unet": {"_class_name": "UNet2DConditionModel", **SDXL},
     "LCM_Dreamshaper_v7/unet": {"_class_name": "UNet2DConditionModel", "cross_attention_dim": 768, "time_cond_proj_dim": 256},
+    "stable-diffusion-x4-upscaler/unet": {
+        "_class_name": "UNet2DConditionModel", "in_channels": 7, "block_out_channels": [256, 512, 512, 1024], "cross_attention_dim": 1024,
+        "down_block_types": ["DownBlock2D", *["CrossAttnDownBlock2D"] * 3], "up_block_types": [*["CrossAttnUpBlock2D"] * 3, "UpBlock2D"],
+        "num_class_embeds": 1000, "only_cross_attention": [True, True, True, False], "use_linear_projection": True,
+    },
+    "kandinsky-2-1/unet": {"_class_name": "UNet2DConditionModel", **KANDINSKY, "addition_embed_type": "text_image", "encoder_hid_dim": 1024,
+        "encoder_hid_dim_type": "text_image_proj",
+    },
+    "kandinsky-2-2-decoder/unet": {"_class_name": "UNet2DConditionModel", **KANDINSKY, "addition_embed_type": "image", "encoder_hid_dim": 1280,
+        "encoder_hid_dim_type": "image_proj",
+    },
+    "diffusers-cd_imagenet64_l2/unet": {
+        "_class_name": "UNet2DModel", **CONSISTENCY, "layers_per_block": 3, "num_class_embeds": 1000, "block_out_channels": [192, 384, 576, 768],
+        "down_block_types": ["ResnetDownsampleBlock2D", *["AttnDownBlock2D"] * 3], "up_block_types": [*["AttnUpBlock2D"] * 3, "ResnetUpsampleBlock2D"],
+        "resnet_time_scale_shift": "scale_shift",
+    },
+    "diffusers-cd_bedroom256_l2/unet": {
+        "_class_name": "UNet2DModel", **CONSISTENCY, "layers_per_block": 2, "block_out_channels": [256, 256, 512, 512, 1024, 1024],
+        "down_block_types": [*["ResnetDownsampleBlock2D"] * 3, *["AttnDownBlock2D"] * 3],
+        "up_block_types": [*["AttnUpBlock2D"] * 3, *["ResnetUpsampleBlock2D"] * 3],
+    },
     "stable-diffusion-v1-5/vae": {"_class_name": "AutoencoderKL", **IMAGE_VAE},
     "FLUX.1-dev/vae": {"_class_name": "AutoencoderKL", **IMAGE_VAE, "latent_channels": 16, "use_quant_conv": False, "use_post_quant_conv": False},
     "DiT-XL-2-256/transformer": {"_class_name": "DiTTransformer2DModel", "out_channels": 8},

@@ -176,7 +176,7 @@ MODULES: dict[str, str] = {
     "diffusers_t2i_adapter": "packages.diffusers_control",
     "diffusers_temporal_vae": "packages.diffusers_autoencoders",
     "diffusers_tiny_vae": "packages.diffusers_autoencoders",
-    "diffusers_unet": "packages.diffusers_unet",
+    "diffusers_unet": "packages.diffusers_unet_condition",
     "diffusers_unet_motion": "packages.diffusers_motion",
     "diffusers_unet_plain": "packages.diffusers_unet_plain",
     "diffusers_unet_video": "packages.diffusers_unet_video",

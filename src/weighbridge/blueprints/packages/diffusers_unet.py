@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def resnet(inputs: Size, outputs: Size, time: Size | None = None) -> tuple[Node, ...]:
-    """Describe a residual block of two convolutions, with the time between them, and a convolution beside them where widths differ."""
-    projected = () if time is None else (linear("time_emb_proj", time, outputs),)
-    beside = (conv2d("conv_shortcut", inputs, outputs, 1),) if inputs is not outputs and inputs != outputs else ()
+def resnet(inputs: Size, outputs: Size, time: Size | None = None, *, scaled: bool = False, always: bool = False) -> tuple[Node, ...]:
+    """Describe a residual block of two convolutions, with the time between them, and a convolution beside them where widths differ, or *always*.
+
+    *scaled* is whether the time makes a scale and a shift, and not a shift alone.
+    """
+    projected = () if time is None else (linear("time_emb_proj", time, 2 * outputs if scaled else outputs),)
+    beside = (conv2d("conv_shortcut", inputs, outputs, 1),) if always or (inputs is not outputs and inputs != outputs) else ()
     first, second = group_norm("norm1", inputs), group_norm("norm2", outputs)
     return first, conv2d("conv1", inputs, outputs, 3), *projected, second, conv2d("conv2", outputs, outputs, 3), *beside
 
@@ -43,8 +46,8 @@ def resnets(*blocks: tuple[Node, ...]) -> Part:
     return module_list("resnets", *blocks, kind="layer")
 
 
-def square_attention(width: int, head_dim: int | None = None) -> tuple[Node, ...]:
-    """Describe attention between all places of a map: of one head, or of as many as there is room for."""
+def square_attention(width: int, head_dim: int | None = None, *, normed: bool = True) -> tuple[Node, ...]:
+    """Describe attention between all places of a map, *normed* before it: of one head, or of as many as there is room for."""
     heads = 1 if head_dim is None else width // head_dim
     if head_dim is None:
         head_dim = width
@@ -54,7 +57,8 @@ def square_attention(width: int, head_dim: int | None = None) -> tuple[Node, ...
         )
     inner = heads * head_dim
     maps = (linear(name, width, inner) for name in ("to_q", "to_k", "to_v"))
-    return group_norm("group_norm", width), *maps, to_out(inner, width), attend(heads=heads, head_dim=head_dim)
+    before = (group_norm("group_norm", width),) if normed else ()
+    return *before, *maps, to_out(inner, width), attend(heads=heads, head_dim=head_dim)
 
 
 VAE = (
@@ -158,24 +162,29 @@ def one_per_stage(stated: Any, key: str, count: int) -> Sequence[int]:
     return tuple(stated)
 
 
-def read_kinds(key: str, stated: Any, kinds: tuple[str, str], count: int) -> list[bool]:
-    """Say of each stage whether it is of the second of two *kinds*, which attends.
+def named_kinds(key: str, stated: Any, kinds: Sequence[str], count: int) -> list[str]:
+    """Return the kind of each stage.
 
     Raises:
-        ConfigError: It is of neither, or there are not as many as stages.
+        ConfigError: It is of none of the *kinds*, or there are not as many as stages.
     """
     if not isinstance(stated, (list, tuple)) or len(stated) != count or any(entry not in kinds for entry in stated):
         raise ConfigError(
             Text(
                 "expected one of {kinds} for each of {count} stages, found {value!r:.80}",
-                kinds=" and ".join(kinds),
+                kinds=", ".join(kinds) if len(kinds) > 2 else " and ".join(kinds),
                 count=count,
                 value=stated,
             ),
             key=key,
             value=stated,
         )
-    return [entry == kinds[1] for entry in stated]
+    return list(stated)
+
+
+def read_kinds(key: str, stated: Any, kinds: tuple[str, str], count: int) -> list[bool]:
+    """Say of each stage whether it is of the second of two *kinds*, which attends."""
+    return [entry == kinds[1] for entry in named_kinds(key, stated, kinds, count)]
 
 
 DOWN, UP = ("DownBlock2D", "CrossAttnDownBlock2D"), ("UpBlock2D", "CrossAttnUpBlock2D")
@@ -208,17 +217,19 @@ UNET = (
 )
 
 
-def text_layer(width: int, text: int, heads: int) -> tuple[Node, ...]:
-    """Describe a layer that attends to the map, then to the text, and a gated feed-forward network."""
+def text_layer(width: int, text: int, heads: int, *, crossing: bool = False) -> tuple[Node, ...]:
+    """Describe a layer that attends to the map, or to the text there too (*crossing*), then to the text, and a gated feed-forward network."""
 
     def attention(name: str, keys: int) -> Part:
         maps = linear("to_q", width, width, bias=False), linear("to_k", keys, width, bias=False), linear("to_v", keys, width, bias=False)
         scores = attend(heads=heads, head_dim=width // heads)
-        return part(name, *maps, to_out(width, width), scores, kind="self_attention" if name == "attn1" else "cross_attention")
+        return part(
+            name, *maps, to_out(width, width), scores, kind="self_attention" if name == "attn1" and not crossing else "cross_attention"
+        )
 
     return (
         layer_norm("norm1", width),
-        attention("attn1", width),
+        attention("attn1", text if crossing else width),
         layer_norm("norm2", width),
         attention("attn2", text),
         layer_norm("norm3", width),
@@ -236,10 +247,10 @@ def transformer_sizes(c: Config, width: int, stage: int, heads_key: str) -> tupl
     return text, heads, one_per_stage(c.transformers, "transformer_layers_per_block", count)[stage]
 
 
-def transformer(c: Config, width: int, stage: int) -> tuple[Node, ...]:
+def transformer(c: Config, width: int, stage: int, *, crossing: bool = False) -> tuple[Node, ...]:
     """Describe a transformer over the places of a map, between two maps of its channels."""
     text, heads, layers = transformer_sizes(c, width, stage, "attention_head_dim")
-    inner = part("transformer_blocks", *text_layer(width, text, heads), kind="layer", repeat=layers)
+    inner = part("transformer_blocks", *text_layer(width, text, heads, crossing=crossing), kind="layer", repeat=layers)
     into, out = (linear(name, width, width) if c.linear else conv2d(name, width, width, 1) for name in ("proj_in", "proj_out"))
     return group_norm("norm", width), into, inner, out
 
@@ -258,13 +269,14 @@ def conditions(c: Config, time: int) -> tuple[Part, ...]:
     if c.class_kind is None and c.classes is not None:
         found.append(embedding("class_embedding", c.classes, time))
     elif c.class_kind is not None:
-        found.append(two_maps("class_embedding", c.widths[0] if c.class_kind == "timestep" else _required_conditions(c), time))
+        found.append(two_maps("class_embedding", c.widths[0] if c.class_kind == "timestep" else required_conditions(c), time))
     if c.added is not None:
-        found.append(two_maps("add_embedding", _required_conditions(c), time))
+        found.append(two_maps("add_embedding", required_conditions(c), time))
     return tuple(found)
 
 
-def _required_conditions(c: Config) -> Size:
+def required_conditions(c: Config) -> Size:
+    """Return the width of further conditions, which must be stated."""
     if c.conditions is None:
         raise ConfigError("missing, and the class needs it", key="projection_class_embeddings_input_dim")
     return c.conditions
@@ -308,36 +320,6 @@ def text_projection(c: Config) -> tuple[Part, ...]:
     return (linear("encoder_hid_proj", c.text_in, c.text),)
 
 
-def unet(c: Config) -> Part:
-    """Describe UNet2DConditionModel: stages down, a middle and stages up, each of which gets what the stage beside it output."""
-    widths, count = c.widths, len(c.widths)
-    time, last, depths = 4 * widths[0], count - 1, one_per_stage(c.depth, "layers_per_block", count)
-    down, up, before = down_stages(c, attention_stages(c)), [], widths[-1]
-    turned = widths[::-1]
-    for index, attends in enumerate(read_kinds("up_block_types", c.up, UP, count)):
-        stage, width = last - index, turned[index]
-        below, blocks = turned[min(index + 1, last)], depths[last - index] + 1
-        inputs = [(before if block == 0 else width) + (below if block == blocks - 1 else width) for block in range(blocks)]
-        inner = unet_stage(c, stage, inputs, width, attends=attends, time=time)
-        up.append((*inner, *(() if index == last else (sampler("upsamplers", width),))))
-        before = width
-    condition = () if c.time_condition is None else (linear("cond_proj", c.time_condition, widths[0], bias=False),)
-    return part(
-        "",
-        conv2d("conv_in", c.channels, widths[0], c.kernel_in),
-        time_embedding(c, *condition),
-        *text_projection(c),
-        *conditions(c, time),
-        module_list("down_blocks", *down),
-        module_list("up_blocks", *up),
-        middle_with_text(c),
-        group_norm("conv_norm_out", widths[0]),
-        conv2d("conv_out", widths[0], c.outputs, c.kernel_out),
-        kind="model",
-        stream=PASS,
-    )
-
-
 VAE_KEYS = frozenset("force_upcast latents_mean latents_std scaling_factor shift_factor".split())
 UNET_KEYS = frozenset(
     """addition_embed_type_num_heads addition_time_embed_dim center_input_sample downsample_padding flip_sin_to_cos
@@ -346,7 +328,4 @@ UNET_KEYS = frozenset(
 )
 
 
-FAMILIES = {
-    "diffusers_vae": diffusers_family("diffusers_vae", VAE, "AutoencoderKL", autoencoder, VAE_KEYS),
-    "diffusers_unet": diffusers_family("diffusers_unet", UNET, "UNet2DConditionModel", unet, UNET_KEYS),
-}
+FAMILIES = {"diffusers_vae": diffusers_family("diffusers_vae", VAE, "AutoencoderKL", autoencoder, VAE_KEYS)}
