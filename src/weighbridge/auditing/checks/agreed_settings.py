@@ -173,8 +173,6 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
     if not values[0]:
         return None
     own = any(number in one for one in values)
-    if not own and _DEFAULT.search(text, 0, setting.start):
-        return None
     return HeldSetting(index, setting, token, own, loose)
 
 
@@ -182,7 +180,9 @@ _TYPE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures)["']?\s*[:=]""")
 """What begins a line of a config that names a type and no model."""
 _BILLION = 10**9
 _DEFAULT = pattern(r"[A-Za-z_]\w*\s*:\s*(?:int|float|Optional\[int\]|int \| None)\s*=\s*$")
-"""Before a number, the name and type of a field of a class: what it is where a config says nothing, and no model's size."""
+"""Before a number, the name and type of a field of a class: what it is where a config says nothing, and no model's size but where many others are its."""
+_OF_DEFAULTS = 4
+"""Kinds of fields of a class that must be the model's, and but one is not, before that one is wrong."""
 
 
 def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) -> Iterator[Claim]:
@@ -197,6 +197,8 @@ def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) ->
             yield from confirm(scene, held, about.subject)
             continue
         others = len(right - {held.setting.kind})
+        if _DEFAULT.search(scene.lines[held.line].text, 0, held.setting.start) and (others < _OF_DEFAULTS or len(odd) > 1):
+            continue
         lettered = len(held.setting.key) == 1
         again = held.setting.kind in right and (not held.setting.halved or held.setting.key in keys) and not (lettered and len(odd) == 1)
         alone = held.setting.kind == "total" and about.opens and not held.setting.coded and len(odd) == 1

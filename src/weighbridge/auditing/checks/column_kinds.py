@@ -103,7 +103,7 @@ _PHRASES = {
 """What a column holds whose head is one of the phrases that name sizes anywhere."""
 
 
-_DRESS = str.maketrans("*`.:=：", "      ")
+_DRESS = str.maketrans("*`.:=：\"'", "        ")
 
 
 _SYMBOL = patterns.pattern(r"[(（]\$?([A-Z])\$?[)）]")

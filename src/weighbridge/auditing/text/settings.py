@@ -49,6 +49,8 @@ _CHINESE_PAIRS = pattern(
     + rf"(?:{_VALUE}|(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|万亿|千亿|百亿|亿|万)))"
 )
 """Labels and values one behind the other on a line: ``参数数量：总计 305 亿 参数数量（非嵌入）：29.9B 层数：48``."""
+_FLAG = pattern(r"(?<![\w-])--(?P<key>[a-z][a-z0-9_-]{2,40})[ =](?P<value>\d{1,7})(?![\w.,]*\d)")
+"""An option of a command: ``--hidden-size 1024``."""
 _LEAST_PAIRS = 3
 _LETTERED = pattern(
     r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(]|\s?个?\s?(?:tokens?\b|words\b|positions\b|词元|令牌))"
@@ -152,6 +154,10 @@ def _settings(text: str) -> Iterator[Setting]:
         if kind is None or not (coded or opens) or (pair["count"] and kind not in COUNTS):
             continue
         yield Setting(kind, *pair.span("value" if pair["value"] else "count"), key, coded, _HALF.search(key) is not None)
+    for flag in _FLAG.finditer(text) if "--" in text else ():
+        kind = kind_of_key(flag["key"])
+        if kind is not None and kind not in COUNTS:
+            yield Setting(kind, *flag.span("value"), flag["key"].replace("-", "_"), coded=True)
     listed = None if text.isascii() else _CHINESE_PAIR.match(text)
     kind = kind_of_label(listed["key"]) if listed is not None else None
     if listed is not None and kind is not None and (not listed["count"] or kind in COUNTS):
