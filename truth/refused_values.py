@@ -2,7 +2,7 @@
 
 ``python -m truth.refused_values`` sets every size of every described type to null and to 0, and every head to an odd width, and writes into
 ``blueprints/refused_values.json`` which nulls are taken, which types want an even width, and of which sizes they build 0;
-into ``refused_pairs.txt`` which widths the heads divide, and which tables of words want the row of the padding token. It takes half an hour.
+into ``refused_pairs.txt`` which widths the heads divide or must not outnumber, and which tables of words want the row of the padding token. It takes half an hour.
 """
 
 from __future__ import annotations
@@ -81,6 +81,26 @@ def _is_division(model_type: str, class_name: str, raw: dict[str, Any], width: s
         return False
     fitting = {**tried, width: raw[width] * unfit}
     return _try(model_type, class_name, fitting) == "agrees" and _ours_builds(class_name, tried)
+
+
+def find_empty_heads(model_type: str) -> list[str]:
+    """Return the width and the number of heads of a type, where all its classes refuse more heads than the width has elements, and ours would not."""
+    words = {field.word: field.key for field in family(model_type).fields if field.kind == "size" and field.key}
+    heads = [key for word, key in words.items() if word.endswith("heads")]
+    own = [key for word, key in words.items() if word.endswith("heads") and not word.endswith("kv_heads")]
+    if "hidden" not in words or len(own) != 1:
+        return []
+    for index in range(4):
+        raw = draw(f"empty heads {index}", model_type, 0.7)
+        width = raw.get(words["hidden"])
+        if not isinstance(width, int) or not _ours_builds(classes(model_type)[0], raw):
+            continue
+        tried = {key: value for key, value in {**raw, **dict.fromkeys(heads, 2 * width)}.items() if key != "head_dim"}
+        refused = all(
+            _ours_builds(name, tried) and "negative power" in _build_refusal(model_type, name, tried) for name in classes(model_type)
+        )
+        return [f"{words['hidden']}>={own[0]}"] if refused else []
+    return []
 
 
 def find_unreadable_nulls(model_type: str) -> list[str]:
@@ -172,7 +192,7 @@ def main() -> None:
     """Write the files."""
     Path(PAIRS).write_text("", "utf-8")  # so that ours builds what the classes refuse
     types = [name for name in MODULES if not is_remote(name)]
-    pairs = {name: [*("/".join(pair) for pair in find_divisions(name)), *find_padding(name)] for name in types}
+    pairs = {name: [*("/".join(pair) for pair in find_divisions(name)), *find_empty_heads(name), *find_padding(name)] for name in types}
     Path(PAIRS).write_text("".join(f"{name}: {' '.join(found)}\n" for name, found in sorted(pairs.items()) if found), "utf-8")
     lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in find_refused_values().items())
     Path(PATH).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")

@@ -87,6 +87,8 @@ def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw:
     for pair in find_line(PAIRS, f"{model_type}: ").split():
         if pair.startswith("pad_token_id"):
             _refuse_token(pair, fields, sizes, raw, path)
+        elif ">=" in pair:
+            _refuse_empty_heads(pair.split(">="), fields, sizes, raw, path)
         else:
             _refuse_division(pair, fields, sizes, path)
     for field in fields:
@@ -110,6 +112,18 @@ def _refuse_division(pair: str, fields: tuple[Field, ...], sizes: Config, path: 
             second=second,
             denominator=heads,
         )
+        raise ConfigError(text, key=f"{first} and {second}")
+
+
+def _refuse_empty_heads(keys: list[str], fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str) -> None:
+    """Refuse more heads than the width has elements, where the width of a head follows from both."""
+    if raw.get("head_dim") is not None:
+        return
+    words = {field.key: field.word for field in fields if field.kind == "size" and field.key in keys}
+    width, heads = (vars(sizes).get(words.get(key, "")) for key in keys)
+    if type(width) is int and type(heads) is int and width < heads:
+        first, second = (path + key for key in keys)
+        text = Text("{first} ({width:,}) leaves no width for {second} ({heads:,})", first=first, width=width, second=second, heads=heads)
         raise ConfigError(text, key=f"{first} and {second}")
 
 
