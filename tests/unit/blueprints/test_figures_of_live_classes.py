@@ -59,6 +59,14 @@ def test_a_backbone_is_named_by_older_keys(model_type: str, name: str, arguments
     assert count(config, name).unique == expected
 
 
+DEPTHS = [({"num_encoder_blocks": 3}, 1694919), ({"head_in_index": 5}, 3664839), ({"hidden_sizes": [32, 64, 160, 256, 256]}, 3774313)]
+
+
+@pytest.mark.parametrize(("own", "expected"), DEPTHS)
+def test_a_depth_decoder_has_a_stage_for_each_width(own: dict[str, Any], expected: int) -> None:
+    assert count({"model_type": "glpn", **own}, "GLPNForDepthEstimation").unique == expected
+
+
 TIMM_SWIN = {"model_type": "timm_backbone", "backbone": "swin_tiny_patch4_window7_224"}
 WRAPPED = {
     "dab-detr": ("DabDetrModel", "backbone.conv_encoder.model._backbone"),

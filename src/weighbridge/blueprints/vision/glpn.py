@@ -68,18 +68,29 @@ def fusion(width: int) -> Part:
     )
 
 
-def depth(c: Config) -> Part:
-    """Describe GLPNForDepthEstimation: maps joined from the smallest up, each doubled first, and a depth for every place."""
-    grids, stages = overlapping_maps(c)[::-1], []
-    for index, (grid, width) in enumerate(zip(grids, c.widths[::-1], strict=True)):
+def joined_maps(c: Config) -> list[tuple[Stream, Stream]]:
+    """Return the places of each map that the decoder reads, from the smallest up, and of what it is joined to."""
+    grids = overlapping_maps(c)[::-1]
+    if len(grids) != len(c.widths):
+        return [(unknown("there are not as many maps as widths"), unknown("there are not as many maps as widths"))] * len(c.widths)
+    found: list[tuple[Stream, Stream]] = []
+    for index, grid in enumerate(grids):
         below = grids[index - 1]
         fits = index == 0 or grid == (2 * below[0], 2 * below[1])
-        places: Stream = area(grid) if fits else unknown("a map is not twice as high and wide as the next one")
-        brought = (conv2d("convolution", width, c.head, 1, stream=area(grid)),) if width != c.head else ()
-        stages.append((*brought, *((with_stream(fusion(c.head), places),) if index else ())))
-    outs = [area(grid) * 4 for grid in grids]
+        found.append((area(grid), area(grid) if fits else unknown("a map is not twice as high and wide as the next one")))
+    return found
+
+
+def depth(c: Config) -> Part:
+    """Describe GLPNForDepthEstimation: maps joined from the smallest up, each doubled first, and a depth for every place."""
+    maps, stages = joined_maps(c), []
+    for index, ((places, joined), width) in enumerate(zip(maps, c.widths[::-1], strict=True)):
+        brought = (conv2d("convolution", width, c.head, 1, stream=places),) if width != c.head else ()
+        stages.append((*brought, *((with_stream(fusion(c.head), joined),) if index else ())))
+    outs = [places * 4 for places, _ in maps]
     outs[-1] = outs[-1] * 4
-    head = part("head", conv2d("0", c.head, c.head, 3), conv2d("2", c.head, 1, 3), kind="head", stream=outs[c.head_in])
+    out = outs[c.head_in] if -len(outs) <= c.head_in < len(outs) else unknown("there is no such map for the head")
+    head = part("head", conv2d("0", c.head, c.head, 3), conv2d("2", c.head, 1, 3), kind="head", stream=out)
     decoder = part("decoder", module_list("stages", *stages), kind="decoder")
     return part("", part("glpn", *glpn(c), kind="backbone"), decoder, part("head", head, kind="head"), kind="model")
 
