@@ -49,8 +49,19 @@ def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as an HTML page."""
     title = escape(document.title)
     head = f'<!DOCTYPE html>\n<html lang="{document.lang}">\n<head><meta charset="utf-8"><title>{title}</title>'
-    style = f"{VIEWPORT}<style>{STYLE}{folding.STYLE}</style></head>"
-    return f"{head}\n{style}\n<body>\n<h1>{escape(document.heading)}</h1>\n{body(document)}\n</body>\n</html>\n"
+    held = _roles_without_picture(document)
+    style = f"{VIEWPORT}<style>{STYLE}{folding.STYLE}{PICTURE_STYLE * bool(held)}</style></head>"
+    named = f"\n{_legend_of(held, document.lang)}" if held else ""
+    return f"{head}\n{style}\n<body>\n<h1>{escape(document.heading)}</h1>{named}\n{body(document)}\n</body>\n</html>\n"
+
+
+def _roles_without_picture(document: Document) -> list[str]:
+    """Return the roles that bars of tables have, where no picture brings their colours and legend."""
+    if any(isinstance(block, Picture) for block in document.blocks):
+        return []
+    rows = [row for table in document.tables for row in table.rows if row.role]
+    held = {role for row in rows for role in (dict(row.parts) or (row.role,))}
+    return [role for role in ROLES if role in held]
 
 
 def body(document: Document) -> str:
@@ -71,8 +82,12 @@ def legend(root: Entry, lang: str = "en", held: Iterable[str] | None = None) -> 
     >>> legend(ledger(Part(""), PARAMETERS))
     '<p class="legend"></p>'
     """
+    return _legend_of(amounts(root) if held is None else held, lang)
+
+
+def _legend_of(held: Iterable[str], lang: str) -> str:
     say = translator(lang)
-    items = (f'<span><i class="role-{role}"></i>{escape(say(ROLES[role][0]))}</span>' for role in (amounts(root) if held is None else held))
+    items = (f'<span><i class="role-{role}"></i>{escape(say(ROLES[role][0]))}</span>' for role in held)
     return f'<p class="legend">{" ".join(items)}</p>'
 
 
