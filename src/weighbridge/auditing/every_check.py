@@ -198,7 +198,7 @@ def _later_claims(
         explained,
         bytes_said.check(scene),
         *(of_models(kind, tabled) for kind in (plain_fields, compared_models, owned_sizes, opened_sentences, fields)),
-        paired_products.check(scene),
+        of_models(paired_products),
         of_models(agreed_settings, tabled),
         of_models(changed_sizes, tabled),
         shaped_maps.check(scene),

@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import parse
+from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.polynomial_terms import polynomial, write_difference
 from weighbridge.core.messages import mark
@@ -40,20 +41,8 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 
 def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
-    text, at = scene.lines[index].text, 0
-    spans = []
-    for piece in text.split("="):
-        spans.append((at, at + len(piece.rstrip(" ;"))))  # rows of an aligned formula
-        at += len(piece) + 1
-    if any(not text[start:end].strip() for start, end in spans[1:-1]):
-        return  # ``==`` compares, and says nothing
-    for (start, end), (begin, stop) in pairwise(spans):
-        first = max((match.end() for match in _ENDS.finditer(text, start, end)), default=start)
-        lead = _LEAD.match(text, first, end)
-        first = lead.end() if lead is not None else first
-        last = next((match.start() for match in _ENDS.finditer(text, begin, stop)), stop)
-        if not _has_letters(text, (first, end), (begin, last)):
-            continue
+    text = scene.lines[index].text
+    for first, end, begin, last in _sides(text):
         if re.fullmatch(r"\s*[A-Za-z_]{2,}\s*", text[first:end]) and text[first:end].strip() in text[begin:last]:
             continue  # ``dim = dim * 2`` sets a name anew
         ours, theirs = _expand(text[first:end]), _expand(text[begin:last])
@@ -66,6 +55,26 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
             facts |= {"reason": because(mark("it is {right}"), right=str(ours)), "difference": write_difference(theirs, ours)}
         left, right = (_without_spaces(text, index, *span) for span in ((first, end), (begin, last)))
         yield claim(scene.lines, left, right, "symbolic", "exact" if ours == theirs else "wrong", **facts)
+
+
+@once_for_each_shape
+def _sides(text: str) -> tuple[tuple[int, int, int, int], ...]:
+    """Return where the two sides of each equation of a line stand that have letters enough."""
+    at = 0
+    spans, found = [], []
+    for piece in text.split("="):
+        spans.append((at, at + len(piece.rstrip(" ;"))))  # rows of an aligned formula
+        at += len(piece) + 1
+    if any(not text[start:end].strip() for start, end in spans[1:-1]):
+        return ()  # ``==`` compares, and says nothing
+    for (start, end), (begin, stop) in pairwise(spans):
+        first = max((match.end() for match in _ENDS.finditer(text, start, end)), default=start)
+        lead = _LEAD.match(text, first, end)
+        first = lead.end() if lead is not None else first
+        last = next((match.start() for match in _ENDS.finditer(text, begin, stop)), stop)
+        if _has_letters(text, (first, end), (begin, last)):
+            found.append((first, end, begin, last))
+    return tuple(found)
 
 
 def _has_letters(text: str, *sides: tuple[int, int]) -> bool:

@@ -15,7 +15,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.letter_formulas import evaluate
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_shape, once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
@@ -62,7 +62,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
     text = scene.lines[index].text
-    if len(text) > 2_000 or ("=" not in text and "≈" not in text):
+    if len(text) > 2_000 or ("=" not in text and "≈" not in text) or not _has_formula(text):
         return
     for match in _FORMULA.finditer(text):
         letters = set(_LETTER.findall(match["formula"]))
@@ -74,6 +74,12 @@ def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
         if right and token is not None and token.kind == "num" and token.value and (token.unit or right >= _LEAST):
             place = match.start("figure")
             yield _Said(index, token._replace(start=place, end=place + token.end), right)
+
+
+@once_for_each_shape
+def _has_formula(text: str) -> bool:
+    """Tell whether a figure of a line is equal to a formula in letters enough."""
+    return any(len(set(_LETTER.findall(match["formula"]))) >= _LEAST_LETTERS for match in _FORMULA.finditer(text))
 
 
 def _times_the_weights(scene: Scene, said: _Said) -> Iterator[Claim]:

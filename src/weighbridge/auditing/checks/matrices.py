@@ -9,6 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
@@ -30,11 +31,16 @@ _SEVERAL = pattern(
 _LONGEST = 10_000
 
 
+@once_for_each_shape
+def _may_say(text: str) -> bool:
+    return _PRODUCT.search(text) is not None and _SAID.search(text) is not None
+
+
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the weights that a matrix of stated sizes is said to have: their product, with biases or without."""
     for index in scene.counted_lines:
         line = scene.lines[index]
-        for found in _SAID.finditer(line.text) if len(line.text) <= _LONGEST and _PRODUCT.search(line.text) else ():
+        for found in _SAID.finditer(line.text) if len(line.text) <= _LONGEST and _may_say(line.text) else ():
             which = "" if found["number"] else "_zh"
             rows, columns = (int(found[name + which].replace(",", "")) for name in ("rows", "columns"))
             start, stop = found.span("number" + which)

@@ -62,12 +62,12 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
             begin, end = line.at[token.start], line.at[token.end - 1] + 1
             if covered.holds(line.number, begin, end):
                 continue
-            context = scene.context(token.line, token.start)
-            factor = any(other.text == "*" for other in statement[max(0, index - 1) : index + 2])  # ``4096 × 14336``, and no norm's 4,096
             found = computed.find(token)
-            if found is None and (factor or context is None or (not context and "" not in held) or not _counts_something(line.text, token)):
-                continue
-            if found is None and context in held:
+            if found is None:
+                factor = any(other.text == "*" for other in statement[max(0, index - 1) : index + 2])  # ``4096 × 14336``, no norm's 4,096
+                context = scene.context(token.line, token.start) if scene.has_models and not factor else None
+                if context not in held or not _counts_something(line.text, token):
+                    continue
                 found = parts(context).find(token)
             if found and (token.value in computed.reasons or _counts_something(line.text, token)):
                 yield _claim(scene, token, *found)

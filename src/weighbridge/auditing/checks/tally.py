@@ -216,9 +216,15 @@ def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str
     token, text = statement[index], scene.lines[statement[index].line].text
     if not token.unit and (token.places or token.value is None or token.value.numerator < 10_000 * token.value.denominator):
         return None
-    near = text[max(0, token.start - 60) : token.end + 40]
-    if _OTHERWISE.search(near) or any(t.kind == "op" and t.text in "*/^" for t in statement[max(0, index - 1) : index + 2]):
+    if any(t.kind == "op" and t.text in "*/^" for t in statement[max(0, index - 1) : index + 2]):
         return None
+    near = text[max(0, token.start - 60) : token.end + 40]
+    found = _kind_in_prose(token, text, near)
+    return None if found is None or _OTHERWISE.search(near) else found
+
+
+def _kind_in_prose(token: Token, text: str, near: str) -> tuple[str, Reason] | None:
+    """Return what a number in running text may say, by the words about it."""
     if token.unit == "%":
         shared = _SHARE.search(near) and (find_components(near.lower()) or speaks_of_parameters(near))
         return ("share", because(mark("unclear what this is a share of"))) if shared else None

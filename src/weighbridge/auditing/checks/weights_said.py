@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import WEIGHTS_NEAR, WHOLE_WEIGHTS_FAR
 from weighbridge.core._namedtuple import NamedTuple
@@ -110,9 +111,10 @@ _LONGEST = 2_000
 def said_figures(scene: Scene, skipped: frozenset[int]) -> Iterator[WeightFigure]:
     """Yield the figures of running text of which it is said how many parameters they are of, and in which dtype."""
     called: tuple[int, tuple[Fraction, ...]] = (-_ABOVE - 1, ())
-    for index in scene.counted_lines:
+    near = {line for index in scene.counted_lines if _has_figure(scene.lines[index].text) for line in range(index - _ABOVE, index + 1)}
+    for index in scene.counted_lines if near else ():
         text = scene.lines[index].text
-        if index in skipped or len(text) > _LONGEST:
+        if index not in near or index in skipped or len(text) > _LONGEST:
             continue
         if scene.lines[index].heading:
             called = (-_ABOVE - 1, ())
@@ -122,6 +124,11 @@ def said_figures(scene: Scene, skipped: frozenset[int]) -> Iterator[WeightFigure
         yield from _of_line(index, text, counts, figures, since)
         if counts:
             called = (index, counts[-1][1] if len({one for _, one in counts}) == 1 else ())
+
+
+@once_for_each_shape
+def _has_figure(text: str) -> bool:
+    return _FIGURE.search(text) is not None
 
 
 _ABOVE = 4
