@@ -2,101 +2,101 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from weighbridge.auditing.text.exact import Exact
 
 # arithmetic
 EXACT_DIGITS = 4
 """Digits that a rounded number shows at most; with more it is exact, and ``≈`` beside it compares two numbers."""
-NEAR_BY_SIGN = Fraction(1, 20)
+NEAR_BY_SIGN = Exact(1, 20)
 """How far two numbers may be apart that ``≈`` says to be near: ``7,087,872 ≈ 12 × 768²``."""
 
 # amounts
-MEMORY_TOLERANCE = Fraction(1, 20)
+MEMORY_TOLERANCE = Exact(1, 20)
 """How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
 WHOLE_DIGITS = 5
 """Digits that a number of bytes shows at least before one digit of it is a slip: ``327,880 bytes`` of 327,680."""
-PRODUCT_FAR = Fraction(6, 5)
+PRODUCT_FAR = Exact(6, 5)
 """How far a figure must be from the product that stands beside it before it is wrong: ``48 GB (7B × 4 bytes)``."""
-EXACT_PRODUCT_FAR = Fraction(11, 10)
+EXACT_PRODUCT_FAR = Exact(11, 10)
 """And how far one of three digits must be."""
-ROUNDED_FAR = Fraction(4, 3)
+ROUNDED_FAR = Exact(4, 3)
 """How many times too large a figure of one digit may be and still be a rounding: ``1 MB`` of 819,200 is, of 524,288 it is twice that."""
-COLUMN_FAR = Fraction(11, 10)
+COLUMN_FAR = Exact(11, 10)
 AGREED_ROWS = 2
 """And how many times in a column of which at least that many, and most, figures are right: what it holds, in which dtype, is plain then."""
-MEMORY_FAR = Fraction(3, 2)
+MEMORY_FAR = Exact(3, 2)
 """How far a memory figure must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
 
-CACHE_FAR = (Fraction(3, 2), Fraction(5, 4), Fraction(53, 50))
+CACHE_FAR = (Exact(3, 2), Exact(5, 4), Exact(53, 50))
 """And by the digits that a figure shows, how far one of a cache in a dtype that is said: nothing is added to it, ``554 KB`` for a token is no ``516``."""
-NEEDED_FAR = Fraction(5, 2)
+NEEDED_FAR = Exact(5, 2)
 """And how many times too high one in a byte or half of one, where it is not said to be the weights' alone: what runs so packed needs room for
 scales, unpacked tables and the work itself, ``INT4 约 6GB`` of ChatGLM-6B (3.1)."""
-WEIGHTS_FAR = Fraction(5, 4)
+WEIGHTS_FAR = Exact(5, 4)
 """And how far one that is said to be the weights' alone, in a dtype of a byte or more: ``11 GB`` of 7B in 16 bits."""
 
-NOMINAL_FAR = Fraction(23, 20)
+NOMINAL_FAR = Exact(23, 20)
 """And how far one of a model that is only called by its count: a ``7B`` has 6.2 to 7.7 billion."""
-PACKED_FAR = Fraction(3, 2)
+PACKED_FAR = Exact(3, 2)
 """And how far one in half a byte: quantized files hold scales beside the values, ``4.4 GB`` of a 7B in 4 bits."""
-COUNTED_BYTES_FAR = Fraction(27, 25)
+COUNTED_BYTES_FAR = Exact(27, 25)
 """And how far one of three digits from the count beside it, in thousands or in powers of two: ``124.92 MB`` of 31.23 million in fp32."""
 
 # bytes_of_counts
-FILES_NEAR, FILES_FAR = Fraction(1, 100), Fraction(1, 50)
+FILES_NEAR, FILES_FAR = Exact(1, 100), Exact(1, 50)
 """How near bytes are that agree with the count beside them, and how far those must be off that do not where the others agree: a file has a header
 beside its tensors, so that ``350 MB`` of 86.6M in fp32 (346.4) is left alone."""
 FILE_DIGITS = 3
 """Digits that such a figure shows at least: ``1 GB`` is any of many counts."""
 
 # work
-WORK_TOLERANCE = Fraction(1, 4)
+WORK_TOLERANCE = Exact(1, 4)
 """How far FLOPs for a token may be from a multiple of the parameters: attention scores, embeddings and heads are counted or not."""
 WORK_FAR = 20
 """How many times FLOPs must be off all such multiples before it is wrong: a prefix too high or too low is a thousand."""
 
-WORK_SAID_FAR = Fraction(3, 2)
+WORK_SAID_FAR = Exact(3, 2)
 """And how many times where the text says what it multiplies: ``2N = 27 GFLOPs`` of a model of 6.7B."""
 TRAINING_FAR = 4
 """How many times the FLOPs of a training run must be off six for each parameter and token, where no rule is said, before they are wrong:
 attention, recomputation and rounded counts make less."""
 
 # comparisons
-RATIO_TOLERANCE = Fraction(3, 50)
+RATIO_TOLERANCE = Exact(3, 50)
 """How far ``3 times larger`` may be from the ratio of the two counts: authors divide published figures."""
-RATIO_FAR = Fraction(4, 3)
+RATIO_FAR = Exact(4, 3)
 """How many times it must be off every ratio before it is wrong."""
 
 # settle
 PLAIN_COST = 1
 """A rounded figure is held only against conventions of this cost: a wider net would catch any number."""
-PUBLISHED_FAR = Fraction(1, 10)
+PUBLISHED_FAR = Exact(1, 10)
 """How far from the model's count a published figure may be and still be one of it: ``110M`` of bert-base-chinese
 (102,267,648) is within, ``110M`` of the multilingual model (177,853,440), copied from its sister, is not."""
-ROUGH_FAR = Fraction(6, 25)
+ROUGH_FAR = Exact(6, 25)
 """How far from the model's count another class's, or a figure that is cut off, may be where one digit is all that is shown: ``1B`` of T5-3B's encoder
 (1.24) is not the model's, ``2B`` of its 2.85 is no cut."""
-CUT_FAR = Fraction(1, 10)
+CUT_FAR = Exact(1, 10)
 """And a figure that ends in one zero: ``110M`` of GPT's 117 is cut, ``30B`` of DeepSeek-V3's 37.6 active is not."""
 MOST_LABELS = 1000
 """Labels that a classification head may have: ImageNet's."""
-HEDGED = Fraction(1, 20)
+HEDGED = Exact(1, 20)
 """How far a figure that is said to be approximate may be off and still be fair: ``about 100M`` of 104M."""
 ROUNDED_DIGITS = 3
 """Digits from which on a figure that is not said to be approximate has to be the count's: ``6.94B`` of Llama 2 7B (6.74) is not, ``6.9B`` is left."""
 
 # totals
-SAME_COUNT = Fraction(3)
+SAME_COUNT = Exact(3)
 """How many times too large or small a claim may be and still be one about this count: ``47B`` active of 37B is, a
 ``7B`` beside a model of 671B is about another model."""
 
 LARGE_MODEL = 100 * 10**9
 """Parameters from which on authors' own totals differ from the class's: ``1.04T`` of Kimi K2's 1,026 billion."""
-LARGE_NEAR = Fraction(1, 50)
+LARGE_NEAR = Exact(1, 50)
 """And how far they may."""
-ACTIVE_NEAR = Fraction(1, 50)
+ACTIVE_NEAR = Exact(1, 50)
 """How far outside all ways to count what works on a token a figure must be to be wrong: ``37.45B`` of DeepSeek-V3 (37.55) leaves its routers out."""
-WITHOUT_TABLES_NEAR = Fraction(1, 20)
+WITHOUT_TABLES_NEAR = Exact(1, 20)
 """How far a count without embeddings may be: authors leave out one table or two, and the final norm."""
 SHIFTED_DIGITS = 2
 """Digits that a figure must share with a count before it is that count in another unit: ``110 billion`` of 110 million, and no ``7M`` of 7B."""
@@ -112,7 +112,7 @@ FAMILY_REACH = 8
 """Lines below a family's name within which a count may be of one of its members."""
 
 # closed_families
-FAMILY_FAR = Fraction(2, 25)
+FAMILY_FAR = Exact(2, 25)
 """How far a count must be from that of every member of a complete family before it is wrong of the family: ``GPT-3 has 155B`` (174.6 is the nearest);
 ``GPT-2 has 1.5B`` (1.56) and ``117M`` (124) are the authors' figures."""
 
@@ -121,7 +121,7 @@ AGREED_SIZES = 4
 """Sizes that settle which member of a named family a text is about, though one size more may be a slip."""
 
 # section_shares
-APPORTIONED = Fraction(3, 2)
+APPORTIONED = Exact(3, 2)
 """Units of the last place that a share may be off: those of a breakdown are often rounded so that they add up, level by level."""
 
 # restated
@@ -135,7 +135,7 @@ SUM_DIGITS = 2
 """Digits that a figure must show before a sum of others explains it."""
 CERTAIN_DIGITS = 5
 """Digits that a total shows before any few of the numbers above it may explain it: fewer agree by chance."""
-SAME_NUMBER = Fraction(1, 50)
+SAME_NUMBER = Exact(1, 50)
 """How far a figure in parentheses may be from the whole number before it and still be meant for it: ``7,087,872 (7.19M)``;
 ``671,026,404,352 (37B)`` says something else."""
 BLOCK_LINES = 12
@@ -256,19 +256,19 @@ AGREED_BLOCK = 3
 # work_columns
 WORK_AGREED = 2
 """Figures of a column of arithmetic that must be right, and twice as many as are not, before one that is not is wrong."""
-WORK_COLUMN_TOLERANCE = Fraction(3, 100)
+WORK_COLUMN_TOLERANCE = Exact(3, 100)
 """How far a published figure of a pass may be from a tool's count of it: tools differ in norms, biases and activations."""
 
 # cache_columns
 CACHE_ROWS = 2
 """Caches of a column that must be their model's before the one that is not is wrong."""
-CACHE_SLACK = Fraction(1, 20)
+CACHE_SLACK = Exact(1, 20)
 """How far a cache may be beyond its rounding: lengths in thousands are of 1,000 or of 1,024 tokens, and units likewise."""
 
 # weight_groups
 AGREED_WEIGHTS = 2
 """Figures of other models or dtypes that must be a count times its bytes before the one that is not is wrong, and so many for each that is not."""
-WEIGHTS_NEAR = Fraction(3, 100)
+WEIGHTS_NEAR = Exact(3, 100)
 """How near such a figure must be."""
-WHOLE_WEIGHTS_FAR = Fraction(27, 25)
+WHOLE_WEIGHTS_FAR = Exact(27, 25)
 """How many times too small any figure of the weights must be, or too large one of three digits: in powers of two it is less by that."""

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
@@ -103,12 +104,12 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
     nearest = _nearest_amount(said_bytes, amounts)
     slip = nearest is not None and _is_slip_of(token, nearest[1].number)
-    if nearest is not None and not slip and (nearest[0] <= MEMORY_TOLERANCE or _is_rounded_bytes(token, Fraction(nearest[1].number))):
+    if nearest is not None and not slip and (nearest[0] <= MEMORY_TOLERANCE or _is_rounded_bytes(token, Exact(nearest[1].number))):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
     if nearest is not None and slip:
         amounts = [nearest[1]]
     if slip or (firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes)):
-        right = Fraction(amounts[0].number)
+        right = Exact(amounts[0].number)
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         written = said_bytes[0] if base == BINARY else min(said_bytes)
         reason = because(direction, right=write_bytes(token, right, base), number=write_bytes(token, abs(written - right), base))
@@ -125,7 +126,7 @@ def write_bytes(token: Token, number: Fraction, base: int) -> str:
     """Write a number of bytes in the unit of a figure, or in one that shows it better: ``40MB`` where a figure said 8 GB.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> write_bytes(tokens("31.5 GB", 0)[0], Fraction(13_476_831_232), 1000)
+    >>> write_bytes(tokens("31.5 GB", 0)[0], Exact(13_476_831_232), 1000)
     '13.48 GB'
     """
     letter, binary = token.unit[:1].upper(), "ib" in token.unit
@@ -155,12 +156,12 @@ def _nearest_amount(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tupl
             distance = min([abs(number * each - right) for number in numbers])
             if nearest is None or distance * whole_amount < far * right:
                 far, whole_amount, nearest = distance, right, amount
-    return (Fraction(far, whole_amount), nearest) if nearest is not None else None
+    return (Exact(far, whole_amount), nearest) if nearest is not None else None
 
 
 def _is_slip_of(token: Token, number: int | Fraction) -> bool:
     """Tell whether a figure gives bytes to the last, and is a number of them but for one digit: ``327,880`` of 327,680."""
-    plain = token.unit in _PLAIN_BYTES and not token.places and token.value is not None and Fraction(number).denominator == 1
+    plain = token.unit in _PLAIN_BYTES and not token.places and token.value is not None and Exact(number).denominator == 1
     return plain and significant_digits(token) >= WHOLE_DIGITS and is_slip(str(token.value), str(number))
 
 
@@ -173,7 +174,7 @@ def _is_rounded_bytes(token: Token, number: Fraction) -> bool:
         return False
     ranges = (
         (low, high)
-        for low, high in (value_bounds(token, Fraction(scale)) for scale in UNITS[token.unit])
+        for low, high in (value_bounds(token, Exact(scale)) for scale in UNITS[token.unit])
         if low + high <= 2 * number * ROUNDED_FAR
     )
     return any(low < number < high for low, high in ranges)
@@ -185,5 +186,5 @@ _FEW_DIGITS = 2
 def _claim(place: Figure, verdict: str, true: int | Fraction, reason: Reason) -> Claim:
     number = likeliest_value(place.token)
     assert number is not None
-    facts = {"value": whole(number), "expected": whole(Fraction(true)), "difference": whole(number - true), "reason": reason}
+    facts = {"value": whole(number), "expected": whole(Exact(true)), "difference": whole(number - true), "reason": reason}
     return claim(place.scene.lines, place.token, place.token, "total", verdict, **facts)

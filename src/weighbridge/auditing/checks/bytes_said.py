@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.dtypes import DTYPES, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.core.messages import mark
 
@@ -46,6 +47,7 @@ MOST_MODELS = 4
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Confirm bytes that a count of the text, or of its model, times bytes for each parameter gives, and the bytes of a dtype."""
+    words_above: dict[int, str] = {}
     for _, _, token in scene.sorted_figures.in_bytes:
         if not token.value:
             continue
@@ -54,7 +56,9 @@ def check(scene: Scene) -> Iterator[Claim]:
             if any(size == token.value and pattern.search(text) for size, pattern in DTYPES):
                 yield _dtype(scene, token)
             continue
-        above = " ".join(scene.lines[i].text[:_REACH] for i in range(max(0, token.line - _ABOVE), token.line))
+        if token.line not in words_above:
+            words_above = {token.line: " ".join(scene.lines[i].text[:_REACH] for i in range(max(0, token.line - _ABOVE), token.line))}
+        above = words_above[token.line]
         if _ABOUT.search(f"{text} {above[-200:]}"):
             place, _ = words_about(scene, token)
             judged = hold(place, list(_amounts(scene, token, text, above)), firm=False)
@@ -96,7 +100,7 @@ def _of_models(scene: Scene, token: Token) -> list[int | Fraction]:
 @lru_cache(maxsize=256)
 def _counts(text: str) -> list[int | Fraction]:
     return [
-        _as_int(Fraction(match[1]) * _SCALES[match[2].lower()]) if match[1] else int(match[3].replace(",", ""))
+        _as_int(Exact(match[1]) * _SCALES[match[2].lower()]) if match[1] else int(match[3].replace(",", ""))
         for match in _COUNT.finditer(text)
     ][:8]
 
@@ -109,7 +113,7 @@ def _as_int(number: Fraction) -> int | Fraction:
 @lru_cache(maxsize=256)
 def _sizes(text: str) -> Sequence[int | Fraction]:
     """Return the bytes that each parameter may take by the words of a text."""
-    found = [Fraction(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]
+    found: list[Fraction] = [Exact(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]
     found += dtype_sizes(text)
-    found += [Fraction(size) for pattern, sizes in _STATES if pattern.search(text) for size in sizes]
+    found += [Exact(size) for pattern, sizes in _STATES if pattern.search(text) for size in sizes]
     return [_as_int(size) for size in found if size][:16]

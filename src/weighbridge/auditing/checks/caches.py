@@ -12,6 +12,7 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.rounding import significant_digits, whole
 from weighbridge.auditing.thresholds import CACHE_FAR, MOST_READINGS
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -63,7 +64,7 @@ def _judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction]
     sizes = [int(told[0])] if len(told) == 1 and told[0] >= 1 else [2, 4, 1]
     each = PER_TOKEN.search(place.near) is not None
     times = _length_beside(place) or _tokens(place.text)
-    lengths = [Fraction(1)] if each else times
+    lengths = [Exact(1)] if each else times
     spans = [*lengths, *times] if each else lengths  # ``per token`` may be said of another figure beside it
     own = list(_amounts(models, spans, sizes, every=_EVERY.search(_clause(place)) is not None))
     every = [] if _GROUPED.search(place.text) and not _SUPPOSED.search(place.text) else list(_amounts(models, spans, sizes, every=True))
@@ -97,7 +98,7 @@ def _of_one_layer(models: Sequence[ModelValue], whole: Sequence[Amount]) -> Iter
         sizes = model.description.sizes if model.description is not None else None
         layers = getattr(sizes, "layers", None)
         if isinstance(layers, int) and layers:
-            yield from (amount._replace(number=Fraction(amount.number) / layers) for amount in whole)
+            yield from (amount._replace(number=Exact(amount.number) / layers) for amount in whole)
 
 
 _SEVERAL = r"(?:two|three|four|eight|ten|sixteen|several|many)"
@@ -131,7 +132,7 @@ def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:
     reason = because(mark("counted as if every head had its own keys and values")) + right.reason
     number = found.value if isinstance(found.value, (int, Fraction)) else right.number
     return found._replace(
-        verdict="wrong", expected=whole(Fraction(right.number)), difference=whole(Fraction(number - right.number)), reason=reason
+        verdict="wrong", expected=whole(Exact(right.number)), difference=whole(Exact(number - right.number)), reason=reason
     )
 
 
@@ -148,15 +149,15 @@ def _amounts(models: Sequence[ModelValue], lengths: Sequence[Fraction], sizes: S
 
 def _numbers_of(length: re.Match[str]) -> list[Fraction]:
     """Return what a length may be: one in thousands may be in powers of two."""
-    number = Fraction((length[1] or length[3] or length[5]).replace(",", "") or 0)
+    number = Exact((length[1] or length[3] or length[5]).replace(",", "") or 0)
     return [number * 1000, number * 1024] if length[2] or length[4] or length[6] else [number]
 
 
 def _tokens(text: str) -> list[Fraction]:
     """Return how many tokens a cache may be of, by the lengths and the batches that a text says."""
     lengths = [number for match in _LENGTHS.finditer(text) for number in _numbers_of(match)]
-    batches = [Fraction(match[1] or match[2]) for match in _BATCH.finditer(text)]
-    return [length * batch for length in lengths if length for batch in (*batches, Fraction(1)) if batch][:12]
+    batches = [Exact(match[1] or match[2]) for match in _BATCH.finditer(text)]
+    return [length * batch for length in lengths if length for batch in (*batches, Exact(1)) if batch][:12]
 
 
 def elements_per_token(model: ModelValue) -> int:

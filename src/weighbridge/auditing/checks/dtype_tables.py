@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.table_places import model_above
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Table
@@ -38,7 +39,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         count = own_count(subject.models[0]) if subject is not None and not is_of_their_own(scene, table.first) else None
         for place, head in enumerate(column_heads(table)) if count else ():
             if place and _WEIGHTS.fullmatch(head):
-                yield from _column(scene, table, place, Fraction(count or 0))
+                yield from _column(scene, table, place, Exact(count or 0))
 
 
 def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
@@ -80,14 +81,14 @@ def _cell(scene: Scene, cell: Cell, counts: Sequence[Fraction], size: Fraction) 
 def _counts(text: str) -> list[Fraction]:
     """Return the parameters of the one model that a cell names, or calls by its count, as it has them and as it is called."""
     models = {m.names: m for m in find_mentions(text)}
-    called = [Fraction(found["number"]) * 10**9 for found in _CALLED.finditer(text)]
+    called = [Exact(found["number"]) * 10**9 for found in _CALLED.finditer(text)]
     if len(models) > 1 or any(m.kind == UNKNOWN for m in models.values()) or len(called) > 1:
         return []
     own = {
         count for names in models for name in names if (model := preset_model(name)) is not None and (count := own_count(model)) is not None
     }
     named = {count for count in own if not called or abs(called[0] - count) * 4 < count}
-    return [*called, *(Fraction(count) for count in sorted(named))] if (called or len(named) < 2) and not (models and not named) else []
+    return [*called, *(Exact(count) for count in sorted(named))] if (called or len(named) < 2) and not (models and not named) else []
 
 
 _CALLED = pattern(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)\s?B(?![a-z0-9])")

@@ -10,22 +10,23 @@ from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark
 
 DTYPES = (
-    (Fraction(2), patterns.pattern(r"(?<![a-z0-9])(?:fp16|bf16|b?float16|f16|half|16[- ]?bits?)(?![0-9])|半精度|16 ?位", re.IGNORECASE)),
+    (Exact(2), patterns.pattern(r"(?<![a-z0-9])(?:fp16|bf16|b?float16|f16|half|16[- ]?bits?)(?![0-9])|半精度|16 ?位", re.IGNORECASE)),
     (
-        Fraction(4),
+        Exact(4),
         patterns.pattern(
             r"(?<![a-z0-9])(?:fp32|float32|f32|float(?![0-9a-z])|(?:full|single)[- ]precision|32[- ]?bits?)(?![0-9])|单精度|全精度|32 ?位",
             re.IGNORECASE,
         ),
     ),
-    (Fraction(1), patterns.pattern(r"(?<![a-z0-9])(?:u?int8|fp8|q8|8[- ]?bits?)(?![0-9])|(?<![0-9])8 ?位", re.IGNORECASE)),
-    (Fraction(1, 2), patterns.pattern(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
+    (Exact(1), patterns.pattern(r"(?<![a-z0-9])(?:u?int8|fp8|q8|8[- ]?bits?)(?![0-9])|(?<![0-9])8 ?位", re.IGNORECASE)),
+    (Exact(1, 2), patterns.pattern(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
 )
 """Bytes for each number, by the words of a dtype."""
 _EACH = patterns.pattern(
@@ -106,7 +107,7 @@ def _of_lists(scene: Scene) -> Iterator[tuple[Token, Fraction]]:
 
 
 def _token(number: str, line: int, start: int) -> Token:
-    return Token("num", number, line, start, start + len(number), Fraction(number))
+    return Token("num", number, line, start, start + len(number), Exact(number))
 
 
 _PER_PARAMETER = patterns.pattern(
@@ -137,7 +138,7 @@ def _stated_dtype(scene: Scene, token: Token) -> Fraction | None:
 
 
 def _claim(scene: Scene, token: Token, right: Fraction) -> Claim:
-    value = token.value or Fraction(0)
+    value = token.value or Exact(0)
     if value == right:
         verdict, reason = "exact", because(mark("the bytes of this dtype"))
     else:

@@ -19,6 +19,7 @@ from weighbridge.auditing.checks.table_places import head_of, length_of_row, mem
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.exact import Exact, as_exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tables import Table
@@ -166,7 +167,7 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     said_of = _SAID_OF.search(text[start : token.start])
     row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
     said = [_amount(match) for match in _SIZE.finditer(row)]
-    counts = [Fraction(count) for model in models if (count := own_count(model)) is not None]
+    counts: list[Fraction] = [Exact(count) for model in models if (count := own_count(model)) is not None]
     counts = said + counts if said_of is not None else counts + said
     amounts = _amounts_of(counts, state or told or _usual_sizes(place, in_table=table is not None))
     if state and table is None and is_of_training(place, bytes_each(place.sentence)):
@@ -180,7 +181,7 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     words = _SERVED.sub("", words) if alone else words
     if table is not None and not _STORED.search(head) and (min(sizes, default=1) < 1 or (_NEEDED.search(head) and far == MEMORY_FAR)):
         return hold(place, amounts, firm=False, base=1000)  # what a machine needs has more in it than the weights
-    if (weighed or said_of) and min(sizes, default=Fraction(0)) >= 1:
+    if (weighed or said_of) and min(sizes, default=Exact(0)) >= 1:
         place = place._replace(far=min(far, WEIGHTS_FAR))
     if table is None and not weighed and min(sizes, default=2) <= 1 and _exceeds(token, amounts):
         place = place._replace(far=max(place.far, NEEDED_FAR))
@@ -199,8 +200,8 @@ def _exceeds(token: Token, amounts: Sequence[Amount]) -> bool:
 def _usual_sizes(place: Figure, *, in_table: bool) -> list[Fraction]:
     """Return the bytes of an element that may be meant where a text names none."""
     if _OF_WEIGHTS.search(place.sentence):
-        return [Fraction(2), Fraction(4)]
-    return [Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if in_table else []
+        return [Exact(2), Exact(4)]
+    return [Exact(4), Exact(2), Exact(1), Exact(1, 2)] if in_table else []
 
 
 def _amounts_of(counts: Sequence[Fraction], sizes: Sequence[Fraction]) -> list[Amount]:
@@ -291,4 +292,4 @@ def _words_around(scene: Scene, line: int, table: Table | None, *, own: bool) ->
 
 def _amount(match: re.Match[str]) -> Fraction:
     scale = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12, "billion": 10**9, "亿": 10**8, "万": 10**4}.get(match[2].lower(), 10**9)
-    return Fraction(match[1]) * scale
+    return as_exact(Exact(match[1]) * scale)

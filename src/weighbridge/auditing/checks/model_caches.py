@@ -98,11 +98,16 @@ def _caches(scene: Scene, one: ModelTable) -> Iterator[_Cached]:
     by_row = {id(row): subject for row, _, _, subject, _ in one.cells}
     by_place = {_place(row, cell): subject for row, cell, _, subject, _ in one.cells}
     turned = len({id(subject) for subject in by_row.values()}) == 1 < len({id(subject) for subject in by_place.values()})
+    otherwise: dict[str, bool] = {}
     for number, row in enumerate(one.table.rows):
         for place, cell in enumerate(row.cells):
             subject = by_place.get(place) if turned else by_row.get(id(row))
             head = row.cells[0].text if turned else heads.get(place, "")
-            if subject is None or not place or not ALONE.fullmatch(cell.text) or is_otherwise(scene, one.table, head):
+            if subject is None or not place or not ALONE.fullmatch(cell.text):
+                continue
+            if head not in otherwise:
+                otherwise[head] = is_otherwise(scene, one.table, head)
+            if otherwise[head]:
                 continue
             lengths = _lengths(head, cached=lead)
             elements = elements_per_token(subject.models[0]) if lengths else 0

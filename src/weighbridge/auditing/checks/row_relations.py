@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, value_bounds, whole
@@ -74,7 +75,7 @@ def _figures(table: Table) -> list[dict[int, _Figure]]:
                 scale = scales(token)[0]
                 low, high = value_bounds(token, scale)
                 moved = token._replace(start=cell.start + token.start, end=cell.start + token.end)
-                figures[place] = _Figure(moved, (token.value or Fraction(0)) * scale, low, high)
+                figures[place] = _Figure(moved, (token.value or Exact(0)) * scale, low, high)
         found.append(figures)
     return found
 
@@ -122,7 +123,7 @@ def _kind(figures: Sequence[_Figure]) -> str:
 
 
 def _sum(sources: Sequence[_Figure]) -> tuple[Fraction, Fraction]:
-    return sum((one.low for one in sources), Fraction(0)), sum((one.high for one in sources), Fraction(0))
+    return sum((one.low for one in sources), Exact(0)), sum((one.high for one in sources), Exact(0))
 
 
 def _share(sources: Sequence[_Figure]) -> tuple[Fraction, Fraction]:
@@ -169,10 +170,10 @@ def _to_blame(
     def is_sure(one: _Figure) -> bool:
         return sure.holds(scene.lines[one.token.line].number, *_columns(scene, one.token))
 
-    right = sum(relation.bounds(sources), Fraction(0)) / 2
+    right = sum(relation.bounds(sources), Exact(0)) / 2
     doubtful = [one for one in (figure, *sources) if not is_sure(one)]
     if relation.bounds is _sum and is_sure(figure) and len(doubtful) == 1:
-        return doubtful[0], figure.value - sum((one.value for one in sources if one is not doubtful[0]), Fraction(0))
+        return doubtful[0], figure.value - sum((one.value for one in sources if one is not doubtful[0]), Exact(0))
     alone = doubtful == [figure]
     return (
         (figure, right)

@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.cut_figures import Judgement, cut_or_rounded_up
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, plain_conventions_of, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Sentence, because
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, whole_bounds
 from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUGH_FAR, ROUNDED_DIGITS
@@ -67,7 +68,7 @@ _Figure: TypeAlias = tuple[str, str, tuple[int, int] | None, str, int]
 def _settle(figure: _Figure, models: tuple[ModelValue, ...], what: str, *, hedged: bool, whole: bool) -> Judgement | None:
     """Settle a figure wherever it stands: tables and lists say the same ones again and again."""
     kind, text, value, unit, places = figure
-    token = Token(kind, text, 0, 0, 0, None if value is None else Fraction(*value), unit, places)
+    token = Token(kind, text, 0, 0, 0, None if value is None else Exact(*value), unit, places)
     exact = not token.unit and not token.places
     for reading in _OF_WHOLE if exact else _OF_ROUNDED_WHOLE if whole else _OF_ROUNDED:
         for model in models:
@@ -90,7 +91,7 @@ def _contradicts_name(token: Token, model: ModelValue, what: str) -> bool:
         return False
     unit = 10**9 if called["unit"] == "b" else 10**6
     places = len(called["number"].partition(".")[2])
-    named = Fraction(called["number"])
+    named = Exact(called["number"])
     fair = abs(named * unit - count) * 10**places < unit
     return fair and token.places <= places and named != token.value and abs(token.value * unit - count) * 2 * 10**token.places > unit
 
@@ -110,7 +111,7 @@ def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
         found = fit(token, count, loose=hedged)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             verdict = "convention" if found.verdict == "exact" and index else found.verdict
-            yield Judgement(verdict, Fraction(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
+            yield Judgement(verdict, Exact(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
 _ROUGH_DIGITS = 2
@@ -127,17 +128,17 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
     if not token.unit and not token.places and token.value.denominator == 1:
         number = int(token.value)  # the simple ones first: most right numbers are one of them
         for made in (plain_conventions_of(model).by_value.get(number) or conventions_of(model).by_value.get(number, ()))[:1]:
-            yield Judgement("convention", Fraction(made.value), reason_for(made))
+            yield Judgement("convention", Exact(made.value), reason_for(made))
         return
     for made in _rounded_conventions(token, model)[:1]:
-        yield Judgement("convention", Fraction(made.value), reason_for(made))
+        yield Judgement("convention", Exact(made.value), reason_for(made))
 
 
 def _conventions_of_whole(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """The ways of counting the whole model, or all its layers, that a rounded figure may be; of no single part of it."""
     if token.value is not None and what != "active":
         for made in [made for made in _rounded_conventions(token, model) if made.view.scope in _WHOLE][:1]:
-            yield Judgement("convention", Fraction(made.value), reason_for(made))
+            yield Judgement("convention", Exact(made.value), reason_for(made))
 
 
 _WHOLE = frozenset(("", "layers", "image-tower", "text-tower", "audio-tower"))
@@ -174,7 +175,7 @@ def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) 
         found = fit(token, own + amount)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             yield Judgement(
-                "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), because(mark("with its head untied"))
+                "convention" if found.verdict == "exact" else found.verdict, Exact(own + amount), because(mark("with its head untied"))
             )
 
 
@@ -187,15 +188,15 @@ def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -
     for name, count in list_named_counts(model, what) if zeros >= 2 and zeros < len(digits) - 1 else ():
         if abs(token.value - count) * 2 <= 10**zeros:
             reason = because(mark("rounded to {digits} digits"), digits=len(digits) - zeros)
-            yield Judgement("rounded", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
+            yield Judgement("rounded", Exact(count), reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
 def _nominal_count(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """The number that a model is called by, with all its zeros: ``params = 7_000_000_000  # 7B``."""
     count = own_count(model) if what == "total" else None
-    billions, rest = divmod(token.value or Fraction(1), 10**9)
+    billions, rest = divmod(token.value or Exact(1), 10**9)
     if count is not None and not rest and re.search(rf"(?<![\d.]){billions}b(?![a-z0-9])", model.source, re.IGNORECASE):
-        yield Judgement("note", Fraction(count), because(mark("{name} has {right}"), name=model.class_name, right=count))
+        yield Judgement("note", Exact(count), because(mark("{name} has {right}"), name=model.class_name, right=count))
 
 
 def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
@@ -233,7 +234,7 @@ def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Ite
     layers, positions = getattr(sizes, "layers", None), getattr(sizes, "positions", None)
     own = own_count(model)
     if what == "total" and own is not None and isinstance(layers, int) and isinstance(positions, int):
-        stored = Fraction(own + layers * positions**2)
+        stored = Exact(own + layers * positions**2)
         found = fit(token, stored)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             yield Judgement("convention", stored, because(mark("with the causal masks that its published file holds")))
@@ -247,7 +248,7 @@ def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) 
     mine = token.value * scales(token)[0]
     for figure, corrected in _figures_of_kin(model.source):
         if mine == figure and (corrected or abs(mine - count) <= PUBLISHED_FAR * count):
-            yield Judgement("note", Fraction(count), because(mark("the figure its authors give; the count is {right}"), right=count))
+            yield Judgement("note", Exact(count), because(mark("the figure its authors give; the count is {right}"), right=count))
 
 
 @lru_cache(maxsize=1024)

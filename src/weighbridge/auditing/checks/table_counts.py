@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS
@@ -17,6 +16,7 @@ from weighbridge.auditing.checks.size_verdicts import KEYS
 from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales
@@ -143,8 +143,8 @@ def part_claims(scene: Scene, cell: Cell, subject: Subject, head: str, totals_of
     if len(figures) != 1:
         return
     token = figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end)
-    value = token.value or Fraction(0)
-    whole = [Fraction(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
+    value = token.value or Exact(0)
+    whole = [Exact(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
     rest = (token._replace(value=number - value, text="") for number in whole if number > value and not token.unit)
     found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
     if found is not None:

@@ -219,6 +219,8 @@ def _is_the_only_one(scene: Scene, token: Token, subject: Subject) -> bool:
 
 def _is_inside(text: str, place: int) -> bool:
     """Tell whether a mark stands between parentheses: ``Yi-6B (32 layers; 6.06B parameters)``."""
+    if "(" not in text:
+        return False  # as in nearly every row of a table, whose bars are marks too
     before = text[max(0, place - SENTENCE) : place]
     return before.rfind("(") > before.rfind(")") and ")" in text[place : place + SENTENCE]
 
@@ -285,8 +287,9 @@ _WRAPPED = 60
 
 def _first_cell(text: str, token: Token) -> str:
     """Return the label of a row of two cells."""
-    cells = [cell.strip(" *") for cell in text.strip().strip("|").split("|")]
-    return f"{cells[0]}: " if len(cells) == 2 and text.rfind("|", 0, token.start) > text.find(cells[0]) >= 0 else ""
+    row = text.strip().strip("|")
+    cells = [cell.strip(" *") for cell in row.split("|")] if row.count("|") == 1 else []
+    return f"{cells[0]}: " if cells and text.rfind("|", 0, token.start) > text.find(cells[0]) >= 0 else ""
 
 
 _ENDS_COUNT = pattern(r"[,，。.]|[:：;；(（]\s?(?=\d)")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.amounts import Figure, figure_ends
 from weighbridge.auditing.checks.dtypes import bytes_each, dtype_sizes
+from weighbridge.auditing.text.exact import Exact
 
 _GRADIENTS, _OPTIMIZER, _ALL = (2, 4), (12, 8, 4, 2), (16, 18, 20, 12, 8)
 _STATES = (
@@ -41,7 +42,7 @@ def state_bytes(place: Figure) -> list[Fraction]:
     before, _, behind = place.near.rpartition(place.token.text)
     said, together = bytes_each(place.sentence), _is_of_all(place)
     if together:
-        return said or [Fraction(size) for size in _ALL]
+        return said or [Exact(size) for size in _ALL]
     clause = _COMMAS.split(before)[-1] + _COMMAS.split(behind)[0]
     if _STORED.search(behind) or (dtype_sizes(clause) and not any(pattern.search(clause) for pattern, _ in _STATES)):
         return []  # ``FP16 存储需要约 350GB, 训练用 Adam``: a dtype of its own, and the states come behind
@@ -49,7 +50,7 @@ def state_bytes(place: Figure) -> list[Fraction]:
         last = [(match.start(), sizes) for pattern, sizes in _STATES for match in pattern.finditer(words)]
         if last:
             sizes = max(last)[1]
-            return said if len(said) == 1 and said[0] > _LARGEST else _in_dtype(place.sentence, sizes) or [Fraction(size) for size in sizes]
+            return said if len(said) == 1 and said[0] > _LARGEST else _in_dtype(place.sentence, sizes) or [Exact(size) for size in sizes]
     return []
 
 

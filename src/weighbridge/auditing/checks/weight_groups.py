@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.weight_tables import table_figures
 from weighbridge.auditing.checks.weights_said import WeightFigure, is_far, is_right, rights, said_figures
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import AGREED_WEIGHTS, NOMINAL_FAR, PACKED_FAR, WEIGHTS_FAR, WHOLE_WEIGHTS_FAR
 from weighbridge.core.messages import mark
@@ -90,10 +91,10 @@ _EXACT = 3
 
 def _is_in_another_dtype(one: WeightFigure) -> bool:
     """Tell whether a figure is right in another dtype: which one is said of it may have been misread."""
-    return any(is_right(one._replace(size=size, more=Fraction(1))) for size in _DTYPES)
+    return any(is_right(one._replace(size=size, more=Exact(1))) for size in _DTYPES)
 
 
-_DTYPES = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+_DTYPES = (Exact(1, 2), Exact(1), Exact(2), Exact(4))
 
 
 def _claim(scene: Scene, one: WeightFigure, verdict: str) -> Claim:

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.weights_said import WeightFigure, called_counts, read_figure
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.tables import Table
 
 _ELSE = pattern(
@@ -48,7 +49,7 @@ def table_figures(scene: Scene, table: Table) -> Iterator[WeightFigure]:
             if more is None and _BEYOND.search(head):
                 continue
             place_of = (cell.line, cell.start + found.start("number"), cell.start + found.end("unit" if found["unit"] else "number"))
-            share = Fraction(100 + int(more["share"]), 100) if more is not None else Fraction(1)
+            share = Exact(100 + int(more["share"]), 100) if more is not None else Exact(1)
             yield read_figure(found["number"], unit, place_of, counts, sizes[0], share)
 
 
@@ -67,7 +68,7 @@ def _counts(text: str) -> tuple[Fraction, ...]:
     named, called = list(find_mentions(text)), called_counts(text)
     if any(m.kind == UNKNOWN for m in named) or len({m.names for m in named}) > 1 or len(called) > 1:
         return ()
-    own = [Fraction(count) for m in named for name in m.names if (model := preset_model(name)) is not None and (count := own_count(model))]
+    own = [Exact(count) for m in named for name in m.names if (model := preset_model(name)) is not None and (count := own_count(model))]
     fitting = [count for count in own if not called or abs(called[0] - count) * _NEAR < count]
     return (*called, *(fitting if called else fitting[:1] if len(set(own)) == 1 else ()))
 

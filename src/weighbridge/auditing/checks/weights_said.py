@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact, as_exact
 from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import WEIGHTS_NEAR, WHOLE_WEIGHTS_FAR
@@ -37,24 +38,27 @@ class WeightFigure(NamedTuple):
     counts: tuple[Fraction, ...]
     size: Fraction
     digits: int
-    more: Fraction = Fraction(1)
+    more: Fraction = Exact(1)
+
+
+_ONE = Exact(1)
 
 
 def read_figure(
-    number: str, unit: str, place: tuple[int, int, int], counts: Sequence[Fraction], size: Fraction, more: Fraction = Fraction(1)
+    number: str, unit: str, place: tuple[int, int, int], counts: Sequence[Fraction], size: Fraction, more: Fraction = _ONE
 ) -> WeightFigure:
     """Make a figure of its number and unit as written.
 
     Args:
         place: Its line, and where it begins and ends.
     """
-    value, letter = Fraction(number), unit[0].lower()
+    value, letter = Exact(number), unit[0].lower()
     places = len(number.partition(".")[2])
     powers = _POWERS[letter]
     token = Token("num", f"{number} {letter}b", *place, value, f"{letter}b", places)
     digits = len(number.replace(".", "").lstrip("0")) or 1
     said = tuple(value * power for power in powers)
-    return WeightFigure(token, said, Fraction(powers[0], 2 * 10**places), tuple(counts), size, digits, more)
+    return WeightFigure(token, said, Exact(powers[0], 2 * 10**places), tuple(counts), size, digits, more)
 
 
 _POWERS = {letter: (10**power, 2 ** (power // 3 * 10)) for letter, power in (("k", 3), ("m", 6), ("g", 9), ("t", 12))}
@@ -177,7 +181,7 @@ def _counts_said(scene: Scene, index: int) -> list[tuple[int, tuple[Fraction, ..
     text, named = scene.lines[index].text, scene.mentions.get(index, ())
     found: list[tuple[int, tuple[Fraction, ...]]] = []
     for mention in named:
-        own = [Fraction(count) for name in mention.names if (model := preset_model(name)) is not None and (count := own_count(model))]
+        own = [Exact(count) for name in mention.names if (model := preset_model(name)) is not None and (count := own_count(model))]
         known = mention.kind == MODEL and own
         found.append((mention.column, (*own[:1], *called_counts(text[mention.column : mention.end])) if known else ()))
     for match in _CALLED.finditer(text):
@@ -197,4 +201,4 @@ def called_counts(text: str) -> list[Fraction]:
 
 
 def _count(match: re.Match[str]) -> Fraction:
-    return Fraction(match["count"]) * _SCALES[match["scale"].lower()]
+    return as_exact(Exact(match["count"]) * _SCALES[match["scale"].lower()])

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
@@ -55,12 +56,12 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
     if sentence is None:
         return
     direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
-    about = write_like(token, Fraction(right)) if token.unit else right
+    about = write_like(token, Exact(right)) if token.unit else right
     away = write_like(token, abs(number - right)) if token.unit else abs(number - right)
     reason = because(direction, right=about, number=away) + because(
         sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
     )
-    yield total_claim(scene, token, "wrong", Fraction(right), reason)
+    yield total_claim(scene, token, "wrong", Exact(right), reason)
 
 
 _UNIT_AHEAD = pattern(r"\s?(?:,|/|and\b|or\b|to\b|[-–])\s?[~≈]?\d[\d.]*\s?(?:million|billion|[MB]\b)", re.IGNORECASE)
@@ -70,7 +71,7 @@ _UNIT_AHEAD = pattern(r"\s?(?:,|/|and\b|or\b|to\b|[-–])\s?[~≈]?\d[\d.]*\s?(?
 def _is_another_share(model: ModelValue, number: Fraction) -> bool:
     """Tell whether a count lies among those of what works on a token, with or without tables, head and routers: authors leave out this and that."""
     counts = [count for _, count in list_named_counts(model, "active")]
-    return min(counts) * (1 - ACTIVE_NEAR) <= number <= max(counts) * (1 + ACTIVE_NEAR)
+    return bool(min(counts) * (1 - ACTIVE_NEAR) <= number <= max(counts) * (1 + ACTIVE_NEAR))
 
 
 def _without_tables(model: ModelValue, right: int) -> Iterator[tuple[int, str]]:
@@ -93,11 +94,11 @@ def _is_power_off(token: Token, subject: Subject, what: str) -> bool:
     right = own_count(subject.models[0])
     if what != "total" or right is None or own_count(subject.models[0], "active") != right or token.unit not in COUNTING or not token.value:
         return False
-    fits = (fit(token._replace(value=token.value * power), Fraction(right)) for power in _POWERS)
+    fits = (fit(token._replace(value=token.value * power), Exact(right)) for power in _POWERS)
     return significant_digits(token) >= SHIFTED_DIGITS and any(found is not None and found.verdict == "rounded" for found in fits)
 
 
-_POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
+_POWERS = (Exact(10), Exact(100), Exact(1000), Exact(1, 10), Exact(1, 100), Exact(1, 1000))
 _IMAGES = frozenset(("image_size", "patch_size"))
 
 
