@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from weighbridge.auditing.checks.field_values import BOTH_MAPS
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, nested_words, words_of
 from weighbridge.auditing.checks.size_doubts import JudgedSize, is_said_of_the_named, is_wrong
@@ -38,7 +39,8 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
         seen.add(place)
         own = words_of(model)
         of_mlp = size.word == "hidden" and size.value == own.get("mlp") and not size.listed and _is_hidden_dim(scene, size)
-        if of_mlp or (own.get(size.word) != size.value and _is_a_namesakes(scene, size)):
+        both = size.word == "mlp" and model.model_type in BOTH_MAPS and size.value == 2 * own.get("mlp", 0)
+        if of_mlp or both or (own.get(size.word) != size.value and _is_a_namesakes(scene, size)):
             yield _claim(scene, size, size.token, "exact", size.value, size.value, ())
             continue
         if not size.listed and own.get(size.word) != size.value and any(part.get(size.word) == size.value for part in nested_words(model)):

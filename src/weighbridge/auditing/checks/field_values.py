@@ -124,11 +124,16 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
         (wide,) = found["mlp"]
         dimensions = {dimension for row in list_rows(model.tree) for dimension in row.shape}
         found["mlp"] |= {wide // 2} if wide not in dimensions and wide // 2 in dimensions else set()
+    if model.model_type in BOTH_MAPS:
+        found["mlp"] |= {2 * wide for wide in found["mlp"]}
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
     found["positions"].update(published_lengths(model.source))
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
+BOTH_MAPS = ("gemma", "gemma2")
+"""Types whose reports give the width of gate and widening map together: 49,152 for Gemma 7B, 28,672 for Gemma 2 9B (arXiv 2403.08295, table 1;
+arXiv 2408.00118, table 1)."""
 _CONVOLUTION = pattern(r"conv_layers\.(\d+)\.")
 
 

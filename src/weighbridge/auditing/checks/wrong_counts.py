@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
     right, number = own_count(subject.models[0], what), likeliest_value(token)
-    if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(scene.lines[token.line].text, token.end)):
+    text = scene.lines[token.line].text
+    if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(text, token.end)):
+        return
+    if _OF_A_TOWER.search(text, max(0, token.start - _SENTENCE), token.start):
         return
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
@@ -64,6 +67,12 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
     yield total_claim(scene, token, "wrong", Exact(right), reason)
 
 
+_OF_A_TOWER = pattern(
+    r"(?:(?<!\w)(?:vision|visual|image|text|audio|speech|video)[ -](?:encoder|tower|backbone|transformer|model|part)\b|(?:视觉|图像|文本|语音|音频|视频)(?:侧的?)?(?:编码器|塔|主干|骨干|模型|部分))(?:(?!\. )[^。!?！？;；|])*$",
+    re.IGNORECASE,
+)
+"""One tower of several, that the sentence up to a count is about: ``Qwen2-VL-7B 的视觉编码器有 32 层，约 6.75 亿参数``."""
+_SENTENCE = 160
 _UNIT_AHEAD = pattern(r"\s?(?:,|/|and\b|or\b|to\b|[-–])\s?[~≈]?\d[\d.]*\s?(?:million|billion|[MB]\b)", re.IGNORECASE)
 """Behind the first of two counts that have one unit: ``149 and 395 million, respectively``."""
 

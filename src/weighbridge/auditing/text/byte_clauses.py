@@ -17,6 +17,7 @@ _DTYPES = (
     (Fraction(1, 2), r"int\s?4|fp\s?4|4[- ]?(?:bit|位)"),
 )
 _KINDS = (
+    ("active", r"激活(?:参数)?(?:量)?|活跃(?:参数)?"),
     ("count", r"(?<![A-Za-z0-9_.])(?P<number>\d+(?:\.\d+)?)\s?(?P<scale>B|十亿|亿|百万|M(?!i?B))(?![A-Za-z])\s?个?\s?的?(?:规模的?)?(?:参数(?:量)?)?的?(?:大?模型)?"),
     ("figure", r"(?<![A-Za-z0-9_.])(?P<amount>\d+(?:\.\d+)?)\s?(?P<unit>[KMGT]i?B|G(?![A-Za-z]))(?:\s?的?(?:显存|内存|空间|存储))?"),
     ("rate", r"(?:每个?参数)?(?:占|需要?|按|为|用)?\s?(?<![A-Za-z0-9_.])(?P<each>\d{1,2})\s?(?:字节|bytes?|B)\s?(?:/|每个?)\s?(?:参数|param)|每个?参数(?:占用?|需要?|为|用)?\s?(?P<per>\d{1,2})\s?(?:个\s?)?(?:字节|bytes?|B)"),
@@ -146,15 +147,15 @@ class _Reader:
     def read(self, clause: Sequence[Piece]) -> None:
         """Read a clause; one that is not understood ends what may be said of the model before."""
         kinds = [piece.kind for piece in clause]
-        for piece in clause:
+        for piece in clause if "active" not in kinds else ():  # ``推理时激活 129 亿`` is no model of 12.9 billion
             if piece.kind == "count":
                 self.count, self.name, self.parts, self.rate = piece.value, -1, [], None
             elif piece.kind == "name":
                 self.count, self.name, self.parts, self.rate = None, int(piece.value), [], None
         self.training = self.training or "train" in kinds
-        if "unknown" in kinds:
+        if "unknown" in kinds or "active" in kinds:
             self.role, self.dtype, self.parts, self.waiting = "", None, [], None
-            last = max(place for place, kind in enumerate(kinds) if kind == "unknown")
+            last = max(place for place, kind in enumerate(kinds) if kind in ("unknown", "active"))
             if "figure" in kinds or not any(kind in ("count", "name") for kind in kinds[last:]):
                 self.count, self.name = None, -1
         else:
