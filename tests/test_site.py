@@ -128,7 +128,7 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 
 def figures(text: str) -> set[str]:
-    return set(re.findall(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])", text))
+    return set(re.findall(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", text))
 
 
 def test_the_readmes_have_the_same_figures() -> None:

@@ -67,6 +67,12 @@ SENTENCES = (
      r"| 一步训练的峰值 | 假张量下 torch 的内存跟踪器，eager 注意力，float32，不用 dropout | \2 种类型的 \1 个样例 |"),
     (r"GPU kernels are (?:not held to an oracle|checked against nothing) here: they are called estimates?\. So are peaks: of ([\d,]+) random cases in five ways to run, those recorded among them, nine in ten were within 1% and the worst ([\d.]+)% off\.",
      r"GPU 内核在这里没有可对照的实现，一律称为估计。峰值也是估计：五种运行方式下的 \1 个随机样例（含记录在案的）中，十之九误差在 1% 以内，最大误差为 \2%。"),
+    (r"Each row of a collection of published figures, beside ours with the error; where it is wrong at its source, the row says in which way\.",
+     "一批公布的数字，每行都与我们的数字及误差并列；来源本身有误的，行内写明错在哪里。"),
+    (r"\| figures of \| rows \| asked \| not asked, with the reason at the end \|", "| 内容 | 行数 | 已问 | 未问，理由见文末 |"),
+    (r"The notebook of mt0-large with IA3 prints ([\d,]+) parameters in all: ours as built from the config, ([\d,]+), and ([\d,]+) × ([\d,]+) = ([\d,]+) for the head, "
+     r"which is tied as built and untied by the loaded file, are ([\d,]+) \((\+?[\d.]+%)\)\.",
+     r"mt0-large 加 IA3 的那本 notebook 打印的总参数为 \1：按配置构建的 \2，加上输出头的 \3 × \4 = \5（构建时共享，加载的文件使其分开），得 \6（\7）。"),
     (r"None of these stood in the figures above; what engines print and what pages say\.", "以上的数字里都没有这些：推理引擎打印的，网页上写的。"),
     (r"The PEFT library's comparison on ([\w.-]+): published / ours\..*?in its header\.",
      r"PEFT 库在 \1 上的比较：公布值 / 我们的。文件除保存的内容外还有自己的文件头。其余数字都相等，只有以下不同：LoRA-FA 的优化器只训练 B；AdaLoRA 的文件是在放弃部分秩之后写的；"
