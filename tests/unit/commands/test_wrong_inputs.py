@@ -110,6 +110,10 @@ ANSWERS = (
     ),
     ("adapters gpt2 lora:r=8 --dtype int8", "dtype: expected one of float64, float32, float16, bfloat16, found 'int8'"),
     ("adapters gpt2 lora:r=8,r=9", "r: given twice"),
+    ("adapters gpt2 lora:r=8,peft_type=IA3", "peft_type: given twice"),
+    ("adapters gpt2 lora:lora_alpha=x", "lora_alpha: expected a number, found 'x'"),
+    ("adapters gpt2 bitfit:x=1", "bitfit has no fields; found x"),
+    ("parallel gpt2 --attention magic", "attention: expected one of eager, sdpa, flash, found 'magic'"),
     ("adapters gpt2 lora:use_dora=maybe", "use_dora: expected true or false, found 'maybe'"),
     (
         "adapters gpt2 loha:target_modules=c_attn --quantization bnb-4bit",

@@ -124,6 +124,8 @@ def refuse_unknown(method: str, keys: list[str]) -> None:
                 Text("{name} has no field {key}; {hint}", name=name, key=key, hint=hint)
                 if hint
                 else Text("{name} has no field {key} (it has: {known})", name=name, key=key, known=", ".join(known))
+                if known
+                else Text("{name} has no fields; found {key}", name=name, key=key)
             )
 
 

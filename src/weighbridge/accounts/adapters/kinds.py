@@ -91,6 +91,7 @@ KINDS: dict[str, tuple[frozenset[str], Callable[[object], bool]]] = {
         lambda value: value != 0 and _is_whole(value),
     ),
     mark("true or false"): (FLAGS, lambda value: isinstance(value, int) and value in (0, 1)),
+    mark("a number"): (frozenset(("alpha", "lora_alpha", "lora_dropout")), lambda value: isinstance(value, int | float)),
     mark("a text"): (frozenset(("variant",)), lambda value: isinstance(value, str)),
     mark("a list of names, or a pattern"): (NAMES, lambda value: isinstance(value, str) or _is_list(value)),
     mark("a list of names"): (LISTS, _is_list),

@@ -179,7 +179,7 @@ def _line(fields: str) -> dict[str, Any]:
         key, separator, value = pair.partition("=")
         if not separator or not key:
             raise UsageError(Text("{pair!r}: expected key=value, such as r=8; a list of names is joined by plus signs", pair=pair))
-        if key in result:
+        if key in result or key == "peft_type":
             raise UsageError(Text("{key}: given twice", key=key))
         if key in LISTS and not any(sign in value for sign in "*(\\|[") and value != "all-linear":
             result[key] = value.split("+")

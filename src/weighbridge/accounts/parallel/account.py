@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
 from weighbridge.accounts.inputs import positive_int
+from weighbridge.accounts.memory.account import settings
 from weighbridge.accounts.parallel import deepspeed, megatron
 from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts, flat_piece, hand_out
@@ -121,6 +122,7 @@ def parallel_of(
     """
     batch, seq = positive_int(batch, "batch"), None if seq is None else positive_int(seq, "seq")
     layout = check_layout(layout)
+    settings(attention=attention, checkpointing=checkpointing)  # refuses words that are not known, whether they count here or not
     below = base(model.tree if model.listed is None else model.listed, model.model_type or "", facts_of(model))
     heads = _attentions(model.tree)
     _check_heads(heads, layout)
