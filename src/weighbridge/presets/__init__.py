@@ -90,23 +90,35 @@ def preset_like(name: str) -> Preset | None:
     >>> preset_like("efficientnet-b3_3rdparty-ra-noisystudent_in1k").name
     'efficientnet-b3'
     """
-    if not _FOLDED:
-        known = list(presets())
-        folded = {fold_name(typed): found for found in known for typed in typed_names(found)}
-        for found in known:
-            for short in short_names(found):
-                folded.setdefault(fold_name(short), found)
-        _FOLDED.update(folded)  # at once: another thread must not find a part of it
-    if whole := _FOLDED.get(fold_name(name)):
+    if whole := _called_like(name):
         return whole
     owner, slash, bare = name.partition("/")
     if slash:  # another release of its owner's that has the same config
-        release = _FOLDED.get(fold_name(bare))
+        release = _called_like(bare)
         return release if release is not None and release.hub.partition("/")[0].lower() == owner.lower() else None
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
     if "_3rdparty" in name and "_in1k" in name:  # MMPretrain, how weights that it took over were trained
         plain, language = name.partition("_")[0], "en"
-    return _FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None
+    return _called_like(plain) if language in ("en", "multi", "zh", "hi") and plain else None
+
+
+def _called_like(name: str) -> Preset | None:
+    """Return the preset with a name that is *name* but for case and separators; of thousands of names only those of the same letters and digits are folded."""
+    import re
+
+    strip = re.compile(r"[^a-z0-9]+").sub
+    if not _STRIPPED:
+        found: dict[str, list[tuple[str, Preset, bool]]] = {}
+        for one in presets():
+            for typed in typed_names(one):
+                found.setdefault(strip("", typed.lower()), []).append((typed, one, True))
+            for short in short_names(one):
+                found.setdefault(strip("", short.lower()), []).append((short, one, False))
+        _STRIPPED.update(found)  # at once: another thread must not find a part of it
+    wanted = fold_name(name)
+    alike = [(one, own) for typed, one, own in _STRIPPED.get(strip("", name.lower()), ()) if fold_name(typed) == wanted]
+    owners = [one for one, own in alike if own]
+    return owners[-1] if owners else alike[0][0] if alike else None
 
 
 def fold_name(name: str) -> str:
@@ -227,7 +239,7 @@ _TEXTS: dict[str, str] = {}
 _MISSED: set[str] = set()
 _MOST_MISSED = 4096
 """Names that are none's, remembered so that they are looked for once; at most so many, since anybody may ask for anything."""
-_FOLDED: dict[str, Preset] = {}
+_STRIPPED: dict[str, list[tuple[str, Preset, bool]]] = {}
 
 
 def _preset_files() -> Iterator[str]:
