@@ -273,7 +273,10 @@ def test_diffusers_names_and_shapes(case: dict[str, Any]) -> None:
         ({"_class_name": "UNet2DConditionModel", "encoder_hid_dim_type": "image_proj"}, "encoder_hid_dim: missing, and the class needs it"),
         ({"_class_name": "UNet2DModel", "time_embedding_type": "learned"}, "num_train_timesteps: missing, and the class needs it"),
         ({"_class_name": "UNet2DConditionModel", "dual_cross_attention": True}, "dual_cross_attention: True is not described"),
-        ({"_class_name": "UNet2DConditionModel", "down_block_types": ["DownBlock2D"]}, "down_block_types: expected one of DownBlock2D and"),
+        (
+            {"_class_name": "UNet2DConditionModel", "down_block_types": ["DownBlock2D"]},
+            "down_block_types: expected one of DownBlock2D, CrossAttnDownBlock2D,",
+        ),
         ({"_class_name": "AutoencoderKL", "block_out_channels": [8, 16]}, "down_block_types: expected 2 times DownEncoderBlock2D"),
         ({"_class_name": "UNet2DConditionModel", "attention_head_dim": 7}, "attention_head_dim: 7 heads do not divide a width of 320"),
     ],
