@@ -23,7 +23,8 @@ from weighbridge.core.messages import mark
 
 _FIGURE = r"(?P<figure>(?<![A-Za-z0-9_.])\d+(?:\.\d+)?\s?[KMGT]i?B)(?![A-Za-z0-9_])(?!\s?/\s?s)"
 _PER_TOKEN = pattern(
-    rf"(?:每一?个?|单个?|一个)\s?(?:token|词元|令牌)[^。;；|]{{0,72}}?(?:[=≈约为是要用即需占]|\s)\s?{_FIGURE}", re.IGNORECASE
+    rf"(?:每一?个?|单个?|一个)\s?(?:token|词元|令牌)(?:(?!token|词元|令牌)[^。;；|]){{0,72}}?(?:[=≈约为是要用即需占]|\s)\s?{_FIGURE}",
+    re.IGNORECASE,
 )
 """What one token's keys and values take."""
 _OF_TOKENS = pattern(
