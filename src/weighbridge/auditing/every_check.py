@@ -23,6 +23,7 @@ from weighbridge.auditing.checks import (
     changes,
     chinese_bytes,
     chinese_owners,
+    chinese_parts,
     chinese_sentences,
     closed_families,
     column_sums,
@@ -67,6 +68,7 @@ from weighbridge.auditing.checks import (
     plain_fields,
     printed_counts,
     printed_widths,
+    proportional_columns,
     ratios,
     results,
     row_products,
@@ -126,7 +128,14 @@ def judge(
     claims += claims_elsewhere(written_products.check(scene, held, offered, firm=firm), claims)
     asked = [
         *answered_questions.check(scene, tabled),
-        *_of_another_verdict([*chinese_sentences.check(scene, tabled), *chinese_bytes.check(scene, tabled)], claims),
+        *_of_another_verdict(
+            [
+                *chinese_sentences.check(scene, tabled),
+                *chinese_bytes.check(scene, tabled),
+                *chinese_parts.check(scene, held, tabled, firm=firm),
+            ],
+            claims,
+        ),
     ]
     places = _by_line(asked)
     rest = [one for one in claims if not any(_overlap(one, c) for c in places.get(one.line, ()))]
@@ -176,6 +185,7 @@ def _later_claims(
         ratios.check(scene),
         breakdowns.check(scene, held),
         row_products.check(scene),
+        proportional_columns.check(scene),
         *(kind.check(scene) for kind in (column_sums, headed_formulas)),
         *(kind.check(scene) for kind in (matrices, comments, bracketed_products, image_tokens)),
         sectioned,

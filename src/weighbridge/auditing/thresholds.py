@@ -21,6 +21,8 @@ EXACT_PRODUCT_FAR = Exact(11, 10)
 """And how far one of three digits must be."""
 ROUNDED_FAR = Exact(4, 3)
 """How many times too large a figure of one digit may be and still be a rounding: ``1 MB`` of 819,200 is, of 524,288 it is twice that."""
+PROPORTIONAL_ROWS = 3
+"""Rows of a column that grow as what they are of before one more that does not is wrong: caches of 4K, 32K, 128K and 200K tokens."""
 COLUMN_FAR = Exact(11, 10)
 AGREED_ROWS = 2
 """And how many times in a column of which at least that many, and most, figures are right: what it holds, in which dtype, is plain then."""

@@ -60,6 +60,7 @@ mixtral 8x7b v0.1, mixtral8x7b = mixtral-8x7b
 mixtral 8x22b v0.1 = mixtral-8x22b
 deepseek v3 base, deepseek v3.1, deepseek v3 0324, deepseekv3 671b, deepseek v3 671b = deepseek-v3
 deepseek r1 zero, deepseek r1 671b = deepseek-r1
+kimi linear, kimi linear 48b = kimi-linear-48b-a3b-instruct
 deepseek v2 chat, deepseek v2.5 = deepseek-v2
 t5.1.1 small, t5 1.1 small, t5 v1.1 small, t5.1.1.small = t5-v1_1-small
 t5.1.1 base, t5 1.1 base, t5 v1.1 base, t5.1.1.base = t5-v1_1-base

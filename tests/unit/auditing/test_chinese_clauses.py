@@ -35,6 +35,16 @@ SIZES = [
     ("按 16 字节/参数算，13B 的模型训练时仅模型状态就要208GB。", "208", "408"),
     ("bert-base-uncased 的权重文件约 440MB（fp32）。", "440", "640"),
     ("6B 模型 fp16 推理要 12GB，int4 量化后降到 3GB。", "12GB", "24GB"),
+    # parts
+    ("bert-base-chinese 的词嵌入是 21128×768，约 1622 万参数；位置嵌入 512×768，约 39 万。", "1622", "1626"),
+    ("BERT-base 的 pooler 是一个 768×768 的全连接层，带偏置，参数量 590,592。", "590,592", "590,593"),
+    ("BERT-base 每层的前馈网络由两个全连接层组成，参数量为 4722432。", "4722432", "4722482"),
+    # columns
+    ("| 上下文长度 | KV Cache |\n|---|---|\n| 4K | 2 GB |\n| 32K | 16 GB |\n| 128K | 64 GB |\n| 200K | 100 GB |", "64 GB", "96 GB"),
+    ("| 模型 | 参数量 | Model States（16Ψ） |\n|---|---|---|\n| GPT-2 1.5B | 1.5B | 24 GB |\n| LLaMA-2 7B | 7B | 112 GB |\n| LLaMA-2 13B | 13B | 208 GB |\n| LLaMA-2 70B | 70B | 1120 GB |", "208", "298"),
+    # lines below the model that a text is about
+    ("DeepSeek-V3 是混合专家模型。\n\n- 专家数量：256个路由专家 + 1个共享专家", "1个共享", "2个共享"),
+    ("DeepSeek-V3 采用了细粒度的 MoE 架构，共 256 个路由专家 + 1 个共享专家，每个 token 激活 8 个路由专家。", "1 个共享", "2 个共享"),
     # patches
     ("ViT-B/16 把 224×224 的图像切成 14×14=196 个 patch，加上 cls token 共197个。", "197", "198"),
     ("ViT-L/14（224 输入）有256个 patch，加 cls 是257个 token。", "256", "196"),
@@ -68,6 +78,14 @@ def test_each_number_is_held_against_what_its_clause_names(text: str, right: str
         "RoBERTa-base 沿用了 BERT-base 的结构（12层、768维），但词表扩大到50265。",
         "BERT-base、6层Transformer和BiLSTM是三个基线。",
         "如果 BERT-base 有6层，会快一倍。",
+        "BERT-base 是常用的模型，large版本有23亿参数。",
+        "BERT-base有1.1亿参数，mini版参数量3.3亿。",
+        "CLIP 的视觉编码器有 3.3 亿参数；LLaMA-7B有67亿参数，分类头参数量为4700万，前6层共3.3亿参数。",
+        "ChatGLM-6B 的参数量为62亿。其中23亿参数在前馈网络里。",
+        "总参数量：324,426,752\n\n原来的 gpt2-medium 有 354,823,168 个参数。",
+        "与 BERT-base 不同，它有 24 层、768 维、16 个头。",
+        "| 模型 | 参数量 | INT4 权重 |\n|---|---|---|\n| A | 1.5B | 1 GB |\n| B | 7B | 4 GB |\n| C | 13B | 7 GB |\n| D | 70B | 36 GB |",
+        "| 上下文 | KV Cache |\n|---|---|\n| 2K | 1 GB |\n| 4K | 2 GB |\n| 8K | 6 GB |",
         "7B 模型训练时峰值约 120GB；7B 模型用 fp16 推理，加上 KV Cache 约 20GB。",
         "7B 模型 FP16 参数占 14GB，优化器状态占 28GB，梯度占 14GB。",
         "7B 模型用 LoRA 微调，fp16 下约 18GB。",

@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_subjects import only_model
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.totals import is_hedged
@@ -69,15 +70,26 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     Args:
         tabled: The lines of tables whose rows or columns are models.
     """
-    for index, line in enumerate(scene.lines):
-        text = line.text
-        if index in tabled or "|" in text or len(text) > LONGEST or index not in scene.mentions or not _CHINESE.search(text):
+    topic = _only_mention(scene)
+    first = min(scene.mentions, default=0)
+    for index in scene.counted_lines:
+        text = scene.lines[index].text
+        mentions = scene.mentions.get(index) or (topic if index > first else [])
+        if index in tabled or "|" in text or len(text) > LONGEST or not mentions or not _CHINESE.search(text):
             continue
-        mentions = scene.mentions[index]
-        found = sizes_of_clauses(text, [(m.column, m.end) for m in mentions])
+        found = sizes_of_clauses(text, [(m.column, m.end) for m in mentions], topic=mentions is topic)
+        if mentions is topic:
+            found = [said for said in found if said.word not in _COUNTS]
         held = [one for said in found if (one := _hold(scene, index, said, mentions)) is not None]
         if held:
             yield from _verdicts(scene, index, held, mentions)
+
+
+def _only_mention(scene: Scene) -> Sequence[Mention]:
+    """Return the one model that a text is about, as if each of its lines named it."""
+    name = only_model(scene)
+    found = (m for mentions in scene.mentions.values() for m in mentions if m.kind == MODEL and m.name == name)
+    return [mention._replace(column=0, end=0) for mention in found][:1] if name is not None else []
 
 
 def _verdicts(scene: Scene, index: int, held: Sequence[_Held], mentions: Sequence[Mention]) -> Iterator[Claim]:

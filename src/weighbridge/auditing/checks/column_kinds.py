@@ -13,7 +13,7 @@ from weighbridge.auditing.text.tables import Table
 
 _COLUMNS = (
     ("other", patterns.pattern(r"kv ?@|k[/-]?v[- ]?cache|flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),
-    ("active", patterns.pattern(r"activ|激活", re.IGNORECASE)),
+    ("active", patterns.pattern(r"activ|激活|活跃", re.IGNORECASE)),
     ("non_embedding", patterns.pattern(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
     ("part", patterns.pattern(r"(?:encoder|decoder|embedding|vision|visual|image|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
     ("total", patterns.pattern(r"param|参数|^#?\s*size$|model size|^大小$|模型大小", re.IGNORECASE)),

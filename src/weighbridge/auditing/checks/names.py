@@ -47,6 +47,8 @@ _SAME_MODEL = pattern(r"\d{4,}|finetuned|v\d.*")
 _LIKENESS = frozenset("style styled like based by from type types family inspired and or to in vs".split())
 """What may follow a name after a hyphen when no model is named: ``GPT-style``, ``bert-by-hand``."""
 _FILE = pattern(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|svg)(?![a-z])")
+_TIMES = pattern(r"(?<=\d)×(?=\d{1,2}b(?![a-z]))")
+"""The sign in ``Mixtral 8×7B``."""
 _QUOTES = frozenset("'\"`")
 _MAKERS = frozenset(
     "meta google facebook openai microsoft mistralai params param config cfg hparams sizes dims model calculate calc count compute estimate get build create load".split()
@@ -90,6 +92,7 @@ _LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 
 def _read_names(text: str) -> Iterator[Mention]:
     lower = _DOUBLED.sub(lambda twice: " " * len(twice["name"]) + twice["name"], text.lower())
+    lower = _TIMES.sub("x", lower) if "×" in lower else lower
     begins = list(map(_may_begin, _RUN.findall(lower)))
     runs = list(_RUN.finditer(lower)) if True in begins else []
     names, index, named = table(), 0, False

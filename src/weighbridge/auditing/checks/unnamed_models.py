@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import field_values
@@ -23,18 +23,30 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
     """
     index_of = {line.number: index for index, line in enumerate(scene.lines)}
     found = list(claims)
-    right = {(one.line, one.start) for one in found if one.kind == "configuration" and one.verdict == "exact"}
+    right, agreed = (
+        _starts(found, ("exact",), ("configuration",)),
+        _starts(found, ("exact", "rounded", "convention"), ("configuration", "total")),
+    )
     return [
         one
         for one in found
         if one.verdict != "wrong"
         or one.kind not in ("configuration", "total")
         or one.line in tabled
-        or not _is_anothers(scene, index_of[one.line], one, right)
+        or not _is_anothers(scene, index_of[one.line], one, right, agreed)
     ]
 
 
-def _is_anothers(scene: Scene, index: int, claim: Claim, right: Collection[tuple[int, int]]) -> bool:
+def _starts(claims: Iterable[Claim], verdicts: Collection[str], kinds: Collection[str]) -> dict[int, list[int]]:
+    """Return where the claims of some kinds begin that have one of some verdicts, by line."""
+    found: dict[int, list[int]] = {}
+    for one in claims:
+        if one.verdict in verdicts and one.kind in kinds:
+            found.setdefault(one.line, []).append(one.start)
+    return found
+
+
+def _is_anothers(scene: Scene, index: int, claim: Claim, right: Mapping[int, Sequence[int]], agreed: Mapping[int, Sequence[int]]) -> bool:
     text = scene.lines[index].text
     mentions = scene.mentions.get(index, ())
     at = _column(scene, index, claim.start)
@@ -42,8 +54,24 @@ def _is_anothers(scene: Scene, index: int, claim: Claim, right: Collection[tuple
         brings_another_model(text, at, tuple(m.column for m in mentions))
         or _is_of_a_demo(text, at)
         or _is_of_the_next(scene, index, at, claim)
-        or _is_called_with_others(text, at, [_column(scene, index, start) for line, start in right if line == claim.line])
+        or _is_of_a_bare_size(scene, index, at, [_column(scene, index, start) for start in agreed.get(claim.line, ())])
+        or _is_called_with_others(text, at, [_column(scene, index, start) for start in right.get(claim.line, ())])
     )
+
+
+def _is_of_a_bare_size(scene: Scene, index: int, at: int, agreed: Sequence[int]) -> bool:
+    """Tell whether a number is said of a size that has no name beside it, ``large 版本有 2.3 亿参数``, and nothing else there is that model's: it may be the author's own."""
+    text = scene.lines[index].text
+    mentions = scene.mentions.get(index, ())
+    before = [m for m in mentions if m.column <= at]
+    if not before or _BARE_SIZE.match(text, before[-1].column) is None:
+        return False
+    stops = [*(m.column for m in mentions[1:]), len(text)]
+    bare = [(m.end, stop) for m, stop in zip(mentions, stops, strict=True) if _BARE_SIZE.match(text, m.column) is not None]
+    return not any(start <= place < stop for start, stop in bare for place in agreed)
+
+
+_BARE_SIZE = pattern(r"(?:large|base|mini|small|medium|tiny|huge|xl)\s?(?:号|尺寸|规模)?的?版", re.IGNORECASE)
 
 
 def _column(scene: Scene, index: int, at: int) -> int:

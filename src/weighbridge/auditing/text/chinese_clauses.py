@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.clause_words import Piece, read_pieces
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -27,8 +28,11 @@ class Said(NamedTuple):
     sure: bool
 
 
-def sizes_of_clauses(text: str, names: Sequence[tuple[int, int]]) -> list[Said]:
+def sizes_of_clauses(text: str, names: Sequence[tuple[int, int]], *, topic: bool = False) -> list[Said]:
     """Return the sizes that the clauses of a line give to the models it names.
+
+    Args:
+        topic: Whether the line is about the first of the names from its beginning, though it does not say so.
 
     >>> line = "A有12层、768维隐藏层,而B为24层、1024维。"
     >>> [(one.word, line[one.start : one.end], one.names) for one in sizes_of_clauses(line, ((0, 1), (13, 14)))]
@@ -36,8 +40,9 @@ def sizes_of_clauses(text: str, names: Sequence[tuple[int, int]]) -> list[Said]:
     >>> [one.names for one in sizes_of_clauses("A有12层,学生模型有6层", ((0, 1),))]
     [(0,)]
     """
-    reader = _Reader()
-    for clause in _clauses(read_pieces(text, names)):
+    reader = _Reader(text)
+    reader.subjects = (0,) if topic else ()
+    for clause in _clauses(read_pieces(text, () if topic else names)):
         reader.read(clause)
     return sorted(reader.found, key=lambda one: one.start)
 
@@ -53,6 +58,10 @@ def _clauses(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
     yield clause
 
 
+_SHIFTS = pattern(
+    r"[比像似改小仿剪减删]|不同|相比|学生|教师|蒸馏|基于|参考|后继|另|别的|版|网络|变体|分支|基线|本文|量化|压缩|冻结|微调|插入|接|加|换|草稿|奖励|视觉|语音|图像|文本|检索|分类"
+)
+"""Words by which a clause that is not understood may go on to another model, or to a part of this one."""
 _SUBJECTS = frozenset(("name", "former", "latter", "both"))
 _COUNTED = frozenset(("heads", "kv_heads", "experts", "active", "shared", "head_dim", "mlp"))
 """What each layer has, and the model with it."""
@@ -65,7 +74,8 @@ _LABELLED = {"hidden": ("mlp", "head_dim", "hidden", "kv_lora", "q_lora", "rope_
 class _Reader:
     """What the clauses before tell: the models they are about, and whether anything was said that was not understood."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.found: list[Said] = []
         self.subjects: tuple[int, ...] = ()
         self.base: int | None = None
@@ -86,7 +96,9 @@ class _Reader:
         if unknown:
             self.sure, self.label = False, ""
             self.named += [clause[place].at for place in named if clause[place].kind == "name"]
-            self.subjects = () if any(piece.kind == "number" for piece in clause) or named else self.subjects
+            kept = (clause[named[0]].at,) if len(named) == 1 and clause[named[0]].kind == "name" else () if named else self.subjects
+            shifts = any(piece.kind == "number" for piece in clause) or _SHIFTS.search(self.text, clause[0].start, clause[-1].end)
+            self.subjects = () if shifts else kept
             if named and unknown[-1] < named[-1]:
                 self._name(clause[named[-1]], joined=False, known=True)
                 self.sure = False
