@@ -58,10 +58,10 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], tabled: Collection[
 
 def _hold(scene: Scene, token: Token, said: SaidCount, own: ReferenceCounts, *, doubtful: bool) -> Iterator[Claim]:
     choices = [(holding.number, holding.convention) for holding in own.components.get(said.part, ())] if said.part else []
-    for number, convention in choices:
-        agreed = fit(token, number)
+    for right, convention in choices:
+        agreed = fit(token, right)
         if agreed is not None and agreed.verdict != "note":
-            yield _claim(scene, token, number, "exact" if agreed.verdict == "exact" else "rounded", agreed.reason + convention)
+            yield _claim(scene, token, right, "exact" if agreed.verdict == "exact" else "rounded", agreed.reason + convention)
             return
     model = scene.model_at(token.line, token.start)
     number = likeliest_value(token)

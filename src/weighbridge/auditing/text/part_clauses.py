@@ -59,7 +59,8 @@ def counts_of_parts(text: str, names: Sequence[tuple[int, int]]) -> list[SaidCou
     [('position', (393216,)), ('pooler', ())]
     """
     found: list[SaidCount] = []
-    part, products, doubtful = "", (), False
+    part, doubtful = "", False
+    products: tuple[int, ...] = ()
     for clause in _clauses(text, names):
         kinds = [kind for kind, _, _ in clause]
         parts = [(place, match) for place, (kind, match, _) in enumerate(clause) if kind == "part"]
