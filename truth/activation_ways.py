@@ -29,6 +29,8 @@ from weighbridge.core.errors import WeighbridgeError
 RECORD = RECORDS / "activations_ways.jsonl"
 NOTHING = dict.fromkeys((*SETTLED, "summary_first_dropout", "summary_last_dropout"), 0.0)
 """Probabilities of nothing, so that a model in training drops nothing."""
+ALL_LAYERS = dict.fromkeys(("layerdrop", "encoder_layerdrop", "decoder_layerdrop"), 0.0)
+"""The same of whole layers, which are never left out: how many would be is chance."""
 
 
 def random_case(seed: str, types: list[str]) -> Case | None:
@@ -47,7 +49,7 @@ def random_case(seed: str, types: list[str]) -> Case | None:
         how["attention"] = "eager"
     lengths = Pass(rng.randint(1, 4), rng.choice((4, 6, 12, 17)), rng.choice((2, 5, 8)))
     for attempt, touch in enumerate(TOUCHES[:4]):
-        raw = vary(draw(f"{seed}/{attempt}", model_type, touch), attempt + len(seed)) | ({} if how["dropout"] else NOTHING)
+        raw = vary(draw(f"{seed}/{attempt}", model_type, touch), attempt + len(seed)) | ALL_LAYERS | ({} if how["dropout"] else NOTHING)
         try:
             asked, found = theirs(model_type, class_name, raw, lengths, how)
         except RefusedError:
@@ -71,7 +73,9 @@ def theirs(model_type: str, class_name: str, raw: dict[str, Any], lengths: Pass,
         if model_type == "whisper" and not class_name.endswith(("ForCausalLM", "Decoder", "DecoderWrapper")):
             lengths = lengths._replace(seq=2 * model.config.max_source_positions)
         made = add_labels(model, inputs(model, lengths)) if how["loss"] else inputs(model, lengths)
-        made = {name: value.to(model.dtype) if value.is_floating_point() else value for name, value in made.items()}
+        made = {
+            name: value.to(model.dtype) if hasattr(value, "dtype") and value.is_floating_point() else value for name, value in made.items()
+        }
         import_module("torch").manual_seed(1)
         with recomputed_attention(model) if how["checkpointing"] == "selective" else nullcontext():
             return lengths, sum(storage.bytes for storage in activations.saved_storages(model, lengths, made=made))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -88,7 +89,7 @@ def draw_cases(
 def attend_by(model: Any, attention: str) -> None:
     """Choose how a live class attends; one that chooses for itself (Falcon) reads it in its config."""
     model.set_attn_implementation(attention)
-    if model.config._attn_implementation != attention:
+    if model.config._attn_implementation != attention and (attention == "eager" or model._supports_sdpa):
         model.config._attn_implementation = attention
 
 
@@ -112,6 +113,8 @@ def add_labels(model: Any, made: dict[str, Any]) -> dict[str, Any]:
         RefusedError: Which it takes is not known here.
     """
     torch, name = import_module("torch"), type(model).__name__
+    if "return_loss" in inspect.signature(model.forward).parameters:
+        return {**made, "return_loss": True}
     main = next(iter(made.values()))
     one, words = torch.zeros(main.shape[0], dtype=torch.long), made.get("decoder_input_ids", main)
     if name.endswith("ForQuestionAnswering"):

@@ -77,7 +77,9 @@ def measure_live_storages(
         if checkpointing == "full":
             model.gradient_checkpointing_enable()
         made = add_labels(model, inputs(model, lengths))
-        made = {name: value.to(model.dtype) if value.is_floating_point() else value for name, value in made.items()}
+        made = {
+            name: value.to(model.dtype) if hasattr(value, "dtype") and value.is_floating_point() else value for name, value in made.items()
+        }
         return storages.peak(model, made, getattr(torch.optim, OPTIMIZERS[optimizer])(model.parameters(), lr=0.001))
     except RefusedError:
         raise

@@ -70,7 +70,11 @@ def test_the_digits_are_the_coefficients(coefficients: tuple[int, ...]) -> None:
 
 
 def _small(model_type: str, overrides: dict[str, object]) -> Model | None:
-    longer = {"max_position_embeddings": 128} if model_type.endswith("text_model") else {}  # CLIP's default takes 77 tokens
+    longer: dict[str, object] = (
+        {"max_position_embeddings": 128} if model_type.endswith("text_model") else {}
+    )  # CLIP's default takes 77 tokens
+    if STYLES[model_type].forward == "pair":
+        longer = {"text_config": {"max_position_embeddings": 128}}
     try:
         return model({"model_type": model_type, **longer, **overrides})
     except WeighbridgeError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, settings
+from weighbridge.accounts.memory.styles import local_window
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.tree import Attend, Part, walk
@@ -72,7 +73,8 @@ class Growth:
     def __init__(self, model: ModelValue, how: Mapping[str, object], batch: int, seq: int, most: int, where: TrainedPlaces | None) -> None:
         self.model, self.how, self.most, self.where = model, how, most, where
         self.batch, self.seq = batch, seq
-        self.windows = sorted(set(_windows(model.tree)))
+        beside = local_window(model.model_type, {} if model.description is None else model.description.raw)
+        self.windows = sorted({*_windows(model.tree), *(() if beside is None else (beside,))})
         self.known: dict[tuple[object, ...], int | Polynomial | None] = {}
 
     def bytes(self, checkpointing: str, batch: int, seq: int) -> int | None:

@@ -9,7 +9,8 @@ from weighbridge.accounts.memory.forward_pass import ForwardPass
 from weighbridge.accounts.memory.forwards import FORWARDS
 from weighbridge.accounts.memory.heads import head, loss
 from weighbridge.accounts.memory.modules import Ways, run_module
-from weighbridge.accounts.memory.styles import STYLES, Style
+from weighbridge.accounts.memory.pair_forwards import contrast, pair
+from weighbridge.accounts.memory.styles import STYLES, Style, dropout_places
 from weighbridge.accounts.memory.tape import Tape
 from weighbridge.accounts.memory.values import FLOAT
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -81,22 +82,30 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
                 model_type=model_type,
             )
         )
-    tape = Tape(
-        dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda", returns=setup.returns
-    )
+    dropped = dropout_places(style, class_name, config) if setup.dropout else frozenset()
+    tape = Tape(dropped, cuda=setup.device == "cuda", returns=setup.returns)
     tape.trained, tape.adapted = setup.trained, setup.adapted
     attention = "eager" if style.eager_only else setup.attention
     # what is computed again fills no cache
     cached = setup.cached and config.get("use_cache", style.cached) is not False and setup.checkpointing != "full"
     ways = Ways(setup.size, attention, setup.checkpointing, cached)
-    run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup), setup.compared)
+    run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup), setup.compared, dropped, setup.dropout)
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind in BODIES]
-    body = bodies[0] if bodies else tree
-    states = run_module(tape, body.name, lambda: FORWARDS[style.forward](run, body))
-    tape.body = len(tape.rows)
-    logits = head(run, class_name, tree, body, states)
+    towers = {body.kind: (_tower(run, body.kind), body) for body in bodies} if style.forward == "pair" else {}
+    if len(towers) == 2:
+        logits = pair(run, tree, towers)
+        tape.body = len(tape.rows)
+    else:
+        body = bodies[0] if bodies else tree
+        run = towers[body.kind][0] if towers else run
+        tape.dropped = run.dropped
+        states = run_module(tape, body.name, lambda: FORWARDS[run.style.forward](run, body))
+        tape.body = len(tape.rows)
+        logits = head(run, class_name, tree, body, states)
     tape.idle += 0 if logits.storage.held else logits.storage.bytes
-    if setup.loss:
+    if setup.loss and len(towers) == 2:
+        contrast(run, logits)
+    elif setup.loss:
         loss(run, class_name, tree, logits)
     plain = attention == "eager" and not setup.dropout and setup.checkpointing == "none"
     exact = plain and setup.size <= FLOAT and setup.device == "cpu"
@@ -110,28 +119,22 @@ BODIES = ("backbone", "text", "vision")
 """Kinds of the parts that hold everything but heads."""
 
 
-def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> frozenset[str]:
-    """Return where a config drops elements at all."""
-    rates = {where: config.get(key, default) for where, key, default in style.drops}
-    if class_name.endswith("ForMultipleChoice") and "choices" in rates:  # RoBERTa asks for no rate of classifiers here
-        rates["classifier"] = rates["choices"]
-    if (
-        style.forward in ("decoder", "gpt") and "classifier" not in rates
-    ):  # decoders that classify tokens have a rate of their own, whatever else they drop
-        given = (config.get(key) for key in ("classifier_dropout", "hidden_dropout"))
-        rates["classifier"] = next((rate for rate in given if rate is not None), 0.1)
-    # what attention and MLPs put out, and what a classifier is given, is dropped as all hidden states are, where nothing else is said
-    as_hidden = {where: rates.get("hidden") for where in ("attended", "inner", "embedded", "classifier")}
-    found = as_hidden | {where: rate for where, rate in rates.items() if rate is not None}
-    found.setdefault("tokens", found["classifier"])
-    return frozenset(where for where, rate in found.items() if rate)
+def _tower(run: ForwardPass, kind: str) -> ForwardPass:
+    """Return the pass of one tower of a pair: with its own config, whose older form comes after the newer one."""
+    name = run.style.towers[kind == "vision"]
+    config: dict[str, Any] = {"model_type": name}
+    for key in (f"{kind}_config", f"{kind}_config_dict"):
+        config |= run.config.get(key) or {}
+    style = STYLES[name]._replace(averaged=run.style.averaged)
+    dropped = dropout_places(style, "", config) if run.dropping else frozenset()
+    return run._replace(style=style, config=config, dropped=dropped)
 
 
 def lengths(tree: Part, style: Style, setup: Pass) -> dict[str, int]:
     """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked."""
     decoder = setup.seq if setup.decoder_seq is None else setup.decoder_seq
     found = {"seq": setup.seq, "decoder": decoder}
-    if style.forward == "tower" and not style.words:
+    if style.forward == "pair" or (style.forward == "tower" and not style.words):
         found["image"] = next(
             (part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in (*BODIES, "model")), 0
         )

@@ -27,6 +27,7 @@ from weighbridge.accounts.memory.modules import (
     run_module,
     scores,
 )
+from weighbridge.accounts.memory.styles import local_window
 from weighbridge.accounts.memory.values import FLOAT, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import as_int, layer_range
@@ -42,9 +43,14 @@ if TYPE_CHECKING:
 def decoder(run: ForwardPass, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
-    value = tape.drop(embedding(run, required_child(body, "embed_tokens", "embed_in"), seq), "embedding")
+    tables = child(body, "embeddings") or body
+    value = embedding(run, required_child(tables, "embed_tokens", "embed_in", "tok_embeddings"), seq)
+    first = child(tables, "norm") if tables is not body else None
+    value = tape.drop(value if first is None else norm(tape, first, value), "embedding")
     parts = repeated_children(body, "layers")
-    if run.style.two_turns or run.ways.attention == "sdpa":
+    if run.style.local:
+        parts = [half for part in parts for half in _by_kind(run, part)]
+    elif run.style.two_turns or run.ways.attention == "sdpa":
         parts = [half for part in parts for half in _by_window(part)]
     unturned = unturned_layers(run)
     parts = [half for part in parts for half in _by_place(part, unturned)]
@@ -68,10 +74,10 @@ def decoder(run: ForwardPass, body: Part) -> Value:
     value = layers(run, parts, value, layer, shared)
     if run.style.bare_norms:
         return bare_norm(tape, value)
-    return norm(tape, required_child(body, "norm", "final_layernorm", "final_layer_norm"), value, run.style.gain)
+    return norm(tape, required_child(body, "norm", "final_layernorm", "final_layer_norm", "final_norm"), value, run.style.gain)
 
 
-ATTENTION = ("self_attn", "attention")
+ATTENTION = ("self_attn", "attention", "attn")
 FEED_FORWARD = ("mlp", "block_sparse_moe", "feed_forward")
 
 
@@ -80,7 +86,8 @@ def _angles(run: ForwardPass, width: int) -> tuple[Value, ...]:
     if run.style.complex_rotary:
         return (Value((1, 1, run.lengths["seq"], width // 2), 2 * FLOAT, grad=False),)
     size = FLOAT if run.style.wide_rotary else run.ways.size
-    return tuple(Value((1, 1, run.lengths["seq"], width), size, grad=False) for _ in range(2))
+    examples = run.batch if run.style.turned == "each" else 1
+    return tuple(Value((examples, 1, run.lengths["seq"], width), size, grad=False) for _ in range(2))
 
 
 def bare_norm(tape: Tape, value: Value) -> Value:
@@ -109,6 +116,17 @@ def _by_window(part: Part) -> list[Part]:
     places = tuple(positions(part))
     first = part._replace(repeat=limited, indices=places[:limited])
     return [first, _with_window(part._replace(repeat=part.repeat - limited, indices=places[limited:]), attention, None)]
+
+
+def _by_kind(run: ForwardPass, part: Part) -> list[Part]:
+    """Cut layers into those that see a window and the others, as ``layer_types`` says, or else every so many sees all (ModernBERT)."""
+    kinds, every = run.config.get("layer_types"), run.config.get("global_attn_every_n_layers", 3)
+    places = positions(part)
+    seen = frozenset(place for place in places if (kinds[place] == "sliding_attention" if kinds else place % every != 0))
+    window = local_window(run.config.get("model_type"), run.config)
+    attention = required_child(part, *ATTENTION)
+    halves = _by_place(part, seen) if len(places) else []
+    return [_with_window(half, attention, window if positions(half)[0] in seen else None) for half in halves]
 
 
 def unturned_layers(run: ForwardPass) -> frozenset[int]:
@@ -181,6 +199,7 @@ def _norm_names(part: Part) -> tuple[str, str, str, str]:
 
 SANDWICH = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 NORMS = {
+    "mlp_norm": ("attn_norm", "", "mlp_norm", ""),
     "post_self_attn_layernorm": ("input_layernorm", "post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm"),
     "post_norm1": ("input_layernorm", "post_norm1", "post_attention_layernorm", "post_norm2"),
     "pre_feedforward_layernorm": SANDWICH,
@@ -225,7 +244,7 @@ def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn
         query, key = (rotary(tape, value, turn, width, joined=run.style.joined_rotary) for value in (query, key))
     if run.style.scaled_queries:
         query = tape.multiply(query, Value((1, 1, query.shape[2], 1), query.size, grad=False))
-    key, values = put_in_cache(run, key), put_in_cache(run, values)
+    key, values = (put_in_cache(run, kept) if op.causal or run.style.cached else kept for kept in (key, values))
     capped, masked = run.setting("capped") is not None, is_masked(run, op)
     mixed = scores(
         tape,
@@ -239,7 +258,7 @@ def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn
         causal=masks,
         sink=sinks is not None,
     )
-    return linear(tape, required_child(part, "o_proj", "dense", "out_proj"), mixed)
+    return linear(tape, required_child(part, "o_proj", "dense", "out_proj", "Wo"), mixed)
 
 
 def latent_projections(run: ForwardPass, part: Part, op: Any, value: Value, *turn: Value) -> tuple[Value, Value, Value]:
@@ -276,7 +295,7 @@ def latent_turn(part: Part) -> int:
 def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> tuple[Value, Value, Value]:
     """Make queries, keys and values; a norm on them sees each head, or all of them before they are cut apart."""
     tape, widths = run.tape, (op.heads * op.head_dim, op.kv_heads * op.head_dim, op.kv_heads * op.value_dim)
-    fused, joined = child(part, "qkv_proj"), child(part, "query_key_value")
+    fused, joined = child(part, "qkv_proj", "Wqkv"), child(part, "query_key_value")
     if joined is not None:
         query, key, values = tape.split_by_head(linear(tape, joined, value), op.heads, op.head_dim)
     elif fused is not None:
@@ -318,7 +337,7 @@ def feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
 def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
     tape, experts = run.tape, child(part, "experts")
     if experts is None:
-        if child(part, "gate_proj", "gate_up_proj") is None:
+        if child(part, "gate_proj", "gate_up_proj", "Wi") is None:
             return plain_mlp(
                 tape,
                 required_child(part, "up_proj", "fc1", "c_fc", "dense_h_to_4h"),
@@ -352,4 +371,4 @@ def _shares(run: ForwardPass, gate: Part, rows: Value, active: int) -> Value:
         return bounded_router(run.tape, gate, rows, active)
     if run.style.router == "top":
         return top_router(run.tape, gate, rows, active, run.style.wide_router)
-    return router(run.tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
+    return router(run.tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router, run.style.float_router)

@@ -26,6 +26,8 @@ from weighbridge.accounts.memory.modules import (
 )
 from weighbridge.accounts.memory.values import BOOL, FLOAT, INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, walk
 
 if TYPE_CHECKING:
@@ -120,6 +122,8 @@ def t5_mlp(run: ForwardPass, part: Part, value: Value) -> Value:
 
 def bart(run: ForwardPass, body: Part) -> Value:
     """Run BART and its kin."""
+    if run.config.get("use_prompt"):
+        raise UsageError(Text("activations: what {model_type} keeps with use_prompt is not described", model_type=run.config["model_type"]))
     if child(body, "encoder") is None:
         alone = child(body, "decoder", "") or body
         return bart_stack(
@@ -148,13 +152,15 @@ def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None,
     first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm", "final_layer_norm")
     value = tape.drop(value if first is None else norm(tape, first, value), "embedded")
     seen = () if memory is None else (memory,)
+    blocks = repeated_children(stack, "layers")
+    causal = attend_of(required_child(blocks[0], "self_attn")).causal and not style.named_mask
     value = layers(
         run,
-        repeated_children(stack, "layers"),
+        blocks,
         value,
         lambda part, value: bart_layer(run, part, value, memory),
         seen,
-        ((*(causal_mask(run, tokens) if decoder or memory is not None else ()), *seen), ()),
+        ((*(causal_mask(run, tokens) if causal else ()), *seen), ()),
     )
     if last is None and _ends_in_bare_norm(run):
         last = Part("final_layer_norm", (), "layer_norm")
@@ -189,7 +195,8 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
             key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
             masks = ("text",) if attend_of(held).causal else ()
-            mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, causal=masks)
+            floored = run.style.floored and seen is None
+            mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, causal=masks, floored=floored)
             return linear(tape, required_child(held, "out_proj"), mixed)
 
         return run_attention

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.tape import Tape
 
 
-def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide: bool) -> Value:
-    """Choose experts for each token: the shares of all, and the indices and the shares of the chosen, in float32 if *wide*."""
-    logits = linear(tape, part, value)
+def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide: bool, scored: bool = False) -> Value:
+    """Choose experts for each token: the shares of all, and the indices and the shares of the chosen, in float32 if *wide*; they are *scored* so too."""
+    logits = _wide_linear(tape, part, value) if scored else linear(tape, part, value)
     chances = tape.softmax(logits, FLOAT)
     if chances.grad:
         tape.save(Value((value.shape[0], active), INDEX), "topk")

@@ -37,6 +37,8 @@ class ForwardPass(NamedTuple):
         config: The config, for keys that change the forward and no tensor.
         lengths: Tokens of each named stream.
         compared: The tokens that a window is compared with, where a length stands for any.
+        dropped: Where elements are dropped.
+        dropping: Whether they are, where the config says so.
     """
 
     tape: Tape
@@ -46,6 +48,8 @@ class ForwardPass(NamedTuple):
     batch: int
     lengths: dict[str, int]
     compared: int | None = None
+    dropped: frozenset[str] = frozenset()
+    dropping: bool = False
 
     def fills(self, window: int) -> bool:
         """Tell whether the text fills a window."""

@@ -6,6 +6,7 @@ transformers 5.23.0.
 
 from __future__ import annotations
 
+from weighbridge.accounts.memory.deberta_forwards import deberta
 from weighbridge.accounts.memory.decoder_forwards import decoder
 from weighbridge.accounts.memory.encoder_decoder_forwards import bart, t5, whisper
 from weighbridge.accounts.memory.forward_pass import (
@@ -45,8 +46,10 @@ def encoder(run: ForwardPass, body: Part) -> Value:
     words = embedding(run, required_child(tables, "word_embeddings"), seq)
     tasks = () if child(tables, "task_type_embeddings") is None else ("each",)
     for kind, table in zip((*run.style.indices, *tasks), _index_tables(tables), strict=False):
-        if tape.learns(table):
+        if kind and tape.learns(table):
             tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
+    if tape.learns(child(tables, "x_position_embeddings")) and child(tables, "x_position_embeddings") is not None:
+        _save_boxes(run, seq)
     words.grad = words.grad or any(tape.learns(part) for part in tables.children if isinstance(part, Part) and part.kind == "embedding")
     value = tape.drop(run_module(tape, "embeddings", lambda: norm(tape, required_child(tables, "LayerNorm"), words)))
     inside = part_at(body, paths["layers"].rpartition(".")[0])
@@ -60,7 +63,16 @@ def encoder(run: ForwardPass, body: Part) -> Value:
         return _shared_layers(run, inside, value)
     found = repeated_children(inside, paths["layers"].rpartition(".")[2])
     masks = causal_mask(run, seq) if attend_of(part_at(found[0], paths["projections"])).causal else ()
-    return layers(run, found, value, lambda part, value: encoder_layer(run, part, value), handed=(masks, ()))
+    if run.style.padded:  # a mask of what pads is made and handed on where nothing does, too
+        masks = (Value((run.batch, 1, 1, seq), run.ways.size, grad=False),)
+        tape.masks["padding", seq] = masks[0]
+    return layers(run, found, value, lambda part, value: encoder_layer(run, part, value), masks, (masks, ()))
+
+
+def _save_boxes(run: ForwardPass, seq: int) -> None:
+    """Keep the boxes of tokens, which are made where none are put in, and their heights and widths (LayoutLM)."""
+    for shape in ((run.batch, seq, 4), (run.batch, seq), (run.batch, seq)):
+        run.tape.save(Value(shape, INDEX), "embedding")
 
 
 def _index_tables(tables: Part) -> list[Part | None]:
@@ -87,7 +99,9 @@ def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     tape, paths = run.tape, run.style.paths
     projections = part_at(part, paths["projections"])
     query, key, values = project_qkv(tape, projections, value)
-    causal = ("text",) if attend_of(projections).causal else ()
+    causal = ("text",) if attend_of(projections).causal else ("padding",) if run.style.padded else ()
+    if run.style.padded and run.ways.attention == "sdpa" and "attention" not in tape.dropped:
+        tape.save(tape.masks["padding", value.shape[1]], "mask")
     mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, causal=causal)
     attended = tape.drop(linear(tape, part_at(part, paths["out"]), mixed), "attended")
     value = norm(tape, part_at(part, paths["first"]), tape.add(attended, value))
@@ -103,4 +117,5 @@ FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {
     "bart": bart,
     "whisper": whisper,
     "tower": tower,
+    "deberta": deberta,
 }

@@ -28,6 +28,12 @@ def head(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Valu
     pooled = None if pooler is None else run_module(run.tape, body.name, lambda: pool(run, pooler, states))
     if run.style.pooling:
         pooled = run_module(run.tape, body.name, lambda: pool_tower(run, body, states))
+    if class_name.endswith("ForTokenClassification"):
+        pooled = None
+    if class_name.endswith("ForMultipleChoice") and child(tree, "head") is not None:  # picked by an index
+        for _ in range(1 if states.grad else 0):
+            run.tape.save(Value((states.shape[0],), INDEX, grad=False), "index")
+        pooled = run.tape.note("index", states, result=Value((states.shape[0], states.shape[2]), states.size, grad=states.grad))
     result = states
     if class_name.endswith("ForTokenClassification") and run.style.forward == "decoder" and child(tree, "classifier") is None:
         result = run.tape.drop(states, "tokens")
@@ -35,6 +41,8 @@ def head(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Valu
         result = summarize(run, None, states, None)
     for part in tree.children:
         if not isinstance(part, Part) or part is body or part.kind in ("embedding", "encoder", "decoder"):
+            continue
+        if body is tree and part.name == "pooler":
             continue
         if part.name not in HEADS:
             if body is tree or not part.children:  # a part of the body itself
@@ -45,7 +53,7 @@ def head(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Valu
         result = result if part.name == "multiple_choice_head" else found
     if class_name.endswith("ForCausalLM") and run.style.forward == "decoder" and run.config.get("output_router_logits"):
         balance(run, body)
-    if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
+    if class_name.endswith("ForSequenceClassification") and len(result.shape) > 2:
         # the last token of each example is picked: where it stands is a second index, unless nothing pads
         padding = run.config.get("pad_token_id", run.style.padding)
         for _ in range(0 if not result.grad else 1 if padding is None else 2):
@@ -94,6 +102,24 @@ def pool(run: ForwardPass, part: Part, states: Value) -> Value:
     )
 
 
+def context_pooler(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Map the first token, dropped before and after, beside a body (DeBERTa)."""
+    tape = run.tape
+    inner = linear(tape, required_child(part, "dense"), tape.drop(first_token(tape, states), "context"))
+    return activate(tape, run.setting("pooled"), inner)
+
+
+def words_again(run: ForwardPass, part: Part, states: Value) -> Value:
+    """Score words by the table of words itself, after a map, an activation and a norm."""
+    tape = run.tape
+    inner = norm(
+        tape, required_child(part, "LayerNorm"), activate(tape, run.activation, linear(tape, required_child(part, "dense"), states))
+    )
+    bias = next(node for node in part.children if isinstance(node, Tensor))
+    tape.save(inner, "matmul")
+    return tape.note("matmul", inner, result=Value((*inner.shape[:-1], as_int(bias.shape[0])), inner.size))
+
+
 def linear_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Apply one linear map to every token."""
     return linear(run.tape, part, states)
@@ -106,10 +132,29 @@ def answers(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -
 
 def vocabulary(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Apply a vocabulary head: a linear map alone, its logits capped where the type does so, or one with a transform before it."""
+    if part.kind == "transform" and child(part, "decoder") is None:
+        return transform_head(run, part, states, pooled)
     if part.kind == "linear":
         logits = linear(run.tape, part, states)
         return logits if run.setting("capped_logits") is None else run.tape.by_result(logits, "tanh")
     return run_module(run.tape, part.name, lambda: _transform(run, part, states))
+
+
+def transform_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Map, activate and normalize every token, or one of each text, before a last map (ModernBERT)."""
+    tape = run.tape
+    if part.kind != "transform":  # a part of the body itself (SigLIP)
+        return states
+    if pooled is not None:
+        states = pooled
+    elif part.stream == "one" and run.config.get("classifier_pooling", "cls") == "mean":
+        tape.save(Value((*states.shape[:2], 1), BOOL, grad=False), "mul")
+        tape.save(Value((states.shape[0], 1), INDEX, grad=False), "div")
+        states = tape.note("mean", states, result=Value((states.shape[0], states.shape[2]), states.size, grad=states.grad))
+    elif part.stream == "one":
+        states = first_token(tape, states)
+    inner = activate(tape, run.setting("head"), linear(tape, required_child(part, "dense"), states))
+    return norm(tape, required_child(part, "norm"), inner)
 
 
 def _transform(run: ForwardPass, part: Part, states: Value) -> Value:
@@ -139,11 +184,11 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
         dense, out = required_child(part, "dense"), required_child(part, "out_proj")
         inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first_token(tape, states), "classifier")))
         return linear(tape, out, tape.drop(inner, "classifier"))
-    if pooled is not None:
+    if pooled is not None and len(states.shape) > 2 and not (run.style.forward == "tower" and run.style.averaged):
         return linear(tape, part, tape.drop(pooled, "classifier"))
     if run.style.forward == "tower":
         return linear(tape, part, tower_summary(run, states))
-    return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
+    return linear(tape, part, tape.drop(states, "tokens" if part.stream is None else "headed"))
 
 
 def projection(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -182,7 +227,9 @@ def end_token_classifier(run: ForwardPass, part: Part, states: Value, pooled: Va
 
 
 def reconstruction(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
-    """Make pixels of patches by a convolution: it keeps what goes in, a view of the states."""
+    """Make pixels of patches by a convolution: it keeps what goes in, a view of the states; of words, by a linear map."""
+    if part.kind == "linear":
+        return linear(run.tape, part, states)
     return run.tape.keep(states, "conv2d")
 
 
@@ -235,6 +282,9 @@ def after_first(run: ForwardPass, part: Part, states: Value, pooled: Value | Non
 
 HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
     "cls": bert_heads,
+    "pooler": context_pooler,
+    "lm_predictions": lambda run, part, states, pooled: words_again(run, required_child(part, "lm_head"), states),
+    "head": transform_head,
     "predictions": vocabulary,
     "lm_head": vocabulary,
     "proj_out": linear_head,
@@ -277,7 +327,7 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     """
     tape, wide = run.tape, _is_widened(run, class_name)
     size = FLOAT if wide else logits.size
-    heads = [part for part in tree.children if isinstance(part, Part) and part.name in HEADS]
+    heads = [part for part in tree.children if isinstance(part, Part) and part.name in HEADS and not _is_in_body(tree, part)]
     if not heads or not logits.grad:
         return
     predictions = next(
@@ -286,7 +336,8 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     pair = _pair(run)
     if class_name.endswith("ForQuestionAnswering"):  # where the answer begins, and where it ends
         for _ in range(2):
-            tape.save(Value((run.batch,), INDEX), "clamp")  # a position beyond the text is moved to its end: a copy
+            if not run.style.clamped:  # a position beyond the text is moved to its end: a copy
+                tape.save(Value((run.batch,), INDEX), "clamp")
             cross_entropy(tape, logits, logits.shape[:-1], size)
     elif class_name.endswith("ForNextSentencePrediction"):
         cross_entropy(tape, pair, pair.shape, size)
@@ -300,6 +351,12 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     elif class_name.endswith(("ForSequenceClassification", "ForImageClassification")) and _is_compared(run, logits):
         tape.save(logits, "mse_loss")
         tape.note("mse_loss", logits, result=Value((), size), root=True)
+    elif class_name.endswith("ForSequenceClassification") and run.style.forward == "deberta":
+        # examples without a label are left out by indices: scores and labels are gathered
+        tape.save(logits, "gather")
+        tape.save(Value(logits.shape[:1], INDEX, grad=False), "gather")
+        tape.save(Value(logits.shape[:1], INDEX, grad=False), "nll_loss")
+        cross_entropy(tape, tape.cast(logits, FLOAT), logits.shape, FLOAT)
     elif class_name.endswith("DoubleHeadsModel"):  # scores and labels without the last and the first, copied
         rows = run.batch * (run.lengths["seq"] - 1)
         if run.batch > 1:
@@ -311,6 +368,11 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
             tape.save(Value((count,), INDEX), "nll_loss")
         cross_entropy(tape, tape.cast(logits, size), logits.shape, size)
+
+
+def _is_in_body(tree: Part, part: Part) -> bool:
+    """Say whether a part of such a name is one of the body itself, which then is the whole tree."""
+    return part.name in ("pooler", "head") and part.kind != "transform" and child(tree, "classifier", "qa_outputs") is None
 
 
 def _is_compared(run: ForwardPass, logits: Value) -> bool:

@@ -232,13 +232,14 @@ def plain_mlp(tape: Tape, up: Part, down: Part, value: Value, activation: str) -
 
 def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
     """Multiply an activated gate with what goes up, and go down; gate and up may be one map."""
-    fused = child(part, "gate_up_proj")
+    fused = child(part, "gate_up_proj", "Wi")
     if fused is not None:
         both = linear(tape, fused, value)
         gate, up = tape.split(both, both.shape[-1] // 2, both.shape[-1] // 2)
     else:
         gate, up = (linear(tape, required_child(part, *names), value) for names in (("gate_proj", "w1", "wi_0"), ("up_proj", "w3", "wi_1")))
-    return linear(tape, required_child(part, "down_proj", "w2", "wo"), tape.multiply(activate(tape, activation, gate), up))
+    active = tape.drop(tape.multiply(activate(tape, activation, gate), up), "activation")
+    return linear(tape, required_child(part, "down_proj", "w2", "wo", "Wo"), active)
 
 
 # --- attention ---
@@ -334,7 +335,7 @@ def scores(
         tape.save(filled, "masked_fill")
     if floored and raw.grad:
         tape.save(raw, "max")
-        tape.save(Value((), raw.size, grad=False), "max")
+        tape.save(Value((), FLOAT, grad=False), "max")
     shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), value.size)
     if sink:
         shares = shares.view((*shares.shape[:-1], shares.shape[-1] - 1), shares.strides)

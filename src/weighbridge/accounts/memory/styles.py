@@ -6,7 +6,10 @@ configs of the live class (``python -m truth memory``). Every other type is refu
 
 from __future__ import annotations
 
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Style(NamedTuple):
@@ -48,18 +51,24 @@ class Style(NamedTuple):
         half_angles: Whether cosines and sines are as wide as half a head.
         router: How experts are chosen: by the ``softmax`` of all scores, among the best ``groups``, or the ``top`` scores first.
         wide_router: Whether the shares of chosen experts stay in float32 whatever the type.
+        float_router: Whether experts are scored in float32 whatever the type, by a copy of the map.
         eager_only: Whether no fused kernel is there for it.
         packed: Whether queries are copied so that their heads lie one after another.
         head_activation: The activation function inside vocabulary heads, where it is not the body's.
         classifier_activation: The one inside classifiers.
         padding: The token that fills a text up, where the config does not say.
-        turned: How GPT's kin turn queries and keys: by angles that are made ``once``, or ``apart`` in every call.
+        turned: How GPT's kin turn queries and keys: by angles that are made ``once``, or ``apart`` in every call; other decoders, by angles of ``each`` example.
         filled: Whether masked scores are filled in, which keeps the mask.
         floored: Whether scores are raised to the least number, which keeps them.
         wide_scores: Whether queries and keys are multiplied in float32 whatever the type.
         dropped_together: Whether what attention and an MLP beside it put out is dropped as one.
         cached: Whether a cache is filled where the config does not say.
         complex_rotary: Whether queries and keys are turned as complex numbers.
+        local: Whether some layers see a window alone, and turn by angles of their own, as ``layer_types`` or ``global_attn_every_n_layers`` says.
+        padded: Whether a mask of what pads a text is made where nothing does, too.
+        clamped: Whether places of answers beyond the text are moved to its end where they are, and not in a copy.
+        towers: The types of a pair's towers, of words and of images.
+        contrast: How a pair is taught to tell its own from the others: by ``softmax`` or by ``sigmoid``.
         drops: The keys of the probabilities with which elements are dropped, and their defaults (None: as hidden states are).
     """
 
@@ -97,6 +106,7 @@ class Style(NamedTuple):
     half_angles: bool = False
     router: str = "softmax"
     wide_router: bool = False
+    float_router: bool = False
     eager_only: bool = False
     packed: bool = False
     head_activation: str = ""
@@ -110,6 +120,11 @@ class Style(NamedTuple):
     wide_scores: bool = False
     dropped_together: bool = False
     cached: bool = True
+    local: bool = False
+    padded: bool = False
+    clamped: bool = False
+    towers: tuple[str, str] = ("", "")
+    contrast: str = ""
     complex_rotary: bool = False
 
 
@@ -171,12 +186,29 @@ COHERE = LLAMA._replace(gain="centred", padding=0)
 CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=final_logit_softcapping", 30.0))
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
 GROUPED = LLAMA._replace(router="groups", wide_router=True)
+LIMITED = LLAMA._replace(router="limited", wide_router=True, keys=(*SILU, ("groups=n_group", 1), ("chosen=topk_group", 1)))
 ONE_GROUP = (("groups=n_group", 1), ("chosen=topk_group", 1))
+MODERN = LLAMA._replace(
+    keys=(("activation=hidden_activation", "gelu"), ("head=classifier_activation", "gelu")),
+    padding=50283,
+    local=True,
+    two_turns=True,
+    drops=(
+        ("embedding", "embedding_dropout", 0.0),
+        ("attention", "attention_dropout", 0.0),
+        ("attended", "attention_dropout", 0.0),
+        ("activation", "mlp_dropout", 0.0),
+        ("hidden", "", 0.0),
+        ("tokens", "classifier_dropout", 0.0),
+        ("headed", "classifier_dropout", 0.0),
+    ),
+)
 GPT_DROPS = (("hidden", "resid_pdrop", 0.0), ("embedding", "embd_pdrop", 0.0), ("attention", "attn_pdrop", 0.0))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
 GPT2_DROPS = (("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))
 GPT = Style("gpt", GPT2_KEYS, named_mask=True, eager_only=True)
 SEQ2SEQ = (("activation=activation_function", "gelu"),)
+RELU = (("activation=activation_function", "relu"),)
 BART_DROPS = (
     ("hidden", "dropout", 0.1),
     ("attention", "attention_dropout", 0.0),
@@ -192,6 +224,7 @@ CLIP = Style(
     wide_softmax=True,
     drops=(("attention", "attention_dropout", 0.0),),
 )
+CLIP_TEXT = CLIP._replace(paths=CLIP_TEXT_PATHS, words=True, causal_words=True, pooling="end")
 SIGLIP_KEYS = (("activation=hidden_act", "gelu_pytorch_tanh"),)
 T5 = Style(
     "t5",
@@ -206,7 +239,11 @@ STYLES: dict[str, Style] = {
     "electra": BERT._replace(classifier_activation="gelu", drops=(*BERT_DROPS, ("summary", "summary_first_dropout", 0.0),
                                                                   ("summary_last", "summary_last_dropout", 0.1))),
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "data2vec-text", "bridgetower_text_model"), ROBERTA),
+    "luke": ROBERTA._replace(clamped=True),
     "clap_text_model": ROBERTA._replace(wide_softmax=True),
+    "deberta-v2": Style("deberta", (*GELU, ("pooled=pooler_hidden_act", "gelu")), eager_only=True,
+                        drops=(*BERT_DROPS[:2], ("headed", "hidden_dropout_prob", 0.1), ("headed", "cls_dropout", None), ("context", "pooler_dropout", 0.0), ("answers", "", 0.0), ("tokens", "hidden_dropout_prob", 0.1))),
+    "layoutlm": BERT._replace(indices=("", "each"), padded=True, wide_softmax=True),
     "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS,
                         drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("attended", "", 0.0),
                                ("classifier", "seq_classif_dropout", 0.2), ("tokens", "dropout", 0.1), ("answers", "qa_dropout", 0.1))),
@@ -256,38 +293,89 @@ STYLES: dict[str, Style] = {
     "olmo2": OLMO,
     "olmo3": OLMO._replace(two_turns=True),
     "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True)), wide_router=True),
+    "minimax_m2": LLAMA._replace(keys=(*SILU, ("normed", True)), wide_router=True, joined_rotary=True),
+    "hy_v3": LLAMA._replace(keys=(*SILU, ("normed", True)), wide_router=True, float_router=True),
     "qwen2_moe": LLAMA._replace(keys=MIXTURE),
     "qwen3_moe": LLAMA._replace(keys=MIXTURE),
     "deepseek_v3": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", True), ("groups=n_group", 8), ("chosen=topk_group", 4))),
     "dots1": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", False), *ONE_GROUP)),
     "glm4_moe": GROUPED._replace(keys=(*SILU, ("normed=norm_topk_prob", True), *ONE_GROUP), joined_rotary=True, rotary_share=0.5),
-    "deepseek_v2": LLAMA._replace(router="limited", wide_router=True, complex_rotary=True, keys=(*SILU, ("groups=n_group", 1), ("chosen=topk_group", 1))),
+    "deepseek_v2": LIMITED._replace(complex_rotary=True),
+    "deepseek_ocr2_text": LIMITED,
     "ernie4_5_moe": LLAMA._replace(keys=SILU, padding=0, interleaved=True, wide_rotary=True, router="bounded", drops=()),
     "granitemoe": LLAMA._replace(router="top", wide_router=True),
     "mellum": LLAMA._replace(keys=(*SILU, ("normed", True))),
     "eurobert": LLAMA._replace(own_scores=True, drops=(*LLAMA.drops, ("classifier", "", 0.0))),
+    "modernbert": MODERN._replace(own_scores=True, cached=False),
+    "modernbert-decoder": MODERN._replace(turned="each"),
     "gpt_oss": LLAMA._replace(gain="wide", eager_only=True, router="top", half_angles=True, joined_rotary=False),
     "olmoe": LLAMA._replace(keys=MIXTURE, whole_norms=True),
     "flex_olmo": OLMO._replace(keys=MIXTURE),
     "t5": T5,
     **dict.fromkeys(("mt5", "umt5"), T5._replace(keys=(("activation=feed_forward_proj", "gated-gelu"),))),
     "bart": BART,
-    "opt": BART._replace(keys=(("activation=activation_function", "relu"),), indices=("each", "each"), told_before=True, shifted=True, wide_softmax=True, padding=1,
+    "opt": BART._replace(keys=RELU, indices=("each", "each"), told_before=True, shifted=True, named_mask=True, wide_softmax=True, padding=1,
                          drops=(("hidden", "dropout", 0.1), ("embedded", "", 0.0), ("attention", "attention_dropout", 0.0))),
-    "biogpt": BART._replace(keys=GELU, indices=("one", "one"), before=True, shifted=True,
+    "biogpt": BART._replace(keys=GELU, indices=("one", "one"), before=True, shifted=True, named_mask=True,
                             drops=(("hidden", "hidden_dropout_prob", 0.1), ("attention", "attention_probs_dropout_prob", 0.1), ("activation", "activation_dropout", 0.0))),
     "plbart": BART._replace(drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0), BART_DROPS[-1])),
+    "pp_formulanet_text": BART,
+    "mvp": BART._replace(indices=("each", "each"), eager_only=True),
+    "m2m_100": BART._replace(keys=RELU, indices=("", ""), before=True,
+                             drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0))),
+    "xglm": BART._replace(indices=("", ""), before=True, shifted=True, floored=True, eager_only=True,
+                          drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0))),
     "mbart": BART._replace(before=True),
     "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, packed=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
-    **dict.fromkeys(("vit", "deit", "vit_msn", "audio-spectrogram-transformer"), Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+    **dict.fromkeys(("vit", "deit", "vit_msn", "audio-spectrogram-transformer", "pixio"), Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
     **dict.fromkeys(("dinov2", "dinov2_with_registers"), Style("tower", GELU, paths=DINO_PATHS, averaged="both", drops=DINO_DROPS)),
     "ijepa": Style("tower", (*GELU, ("pooled=pooler_act", "tanh")), paths=VIT_PATHS, wide_softmax=True, averaged="all",
                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0))),
-    **dict.fromkeys(("clip_text_model", "clipseg_text_model"), CLIP._replace(paths=CLIP_TEXT_PATHS, words=True, causal_words=True, pooling="end")),
-    **dict.fromkeys(("clip_vision_model", "altclip_vision_model", "chinese_clip_vision_model", "clipseg_vision_model"), CLIP._replace(pooling="first")),
+    **dict.fromkeys(("clip_text_model", "clipseg_text_model", "metaclip_2_text_model"), CLIP_TEXT),
+    **dict.fromkeys(("owlv2_text_model", "owlvit_text_model"), CLIP_TEXT._replace(wide_softmax=False)),
+    "groupvit_text_model": CLIP_TEXT._replace(wide_softmax=False, eager_only=True),
+    **dict.fromkeys(("clip_vision_model", "altclip_vision_model", "chinese_clip_vision_model", "clipseg_vision_model", "metaclip_2_vision_model"), CLIP._replace(pooling="first")),
+    "kosmos_2_vision_model": CLIP._replace(wide_softmax=False, pooling="first"),
+    **dict.fromkeys(("clip", "metaclip_2"), Style("pair", towers=("clip_text_model", "clip_vision_model"), contrast="softmax", averaged="patches")),
+    "siglip": Style("pair", towers=("siglip_text_model", "siglip_vision_model"), contrast="sigmoid", averaged="all"),
+    "siglip_vision_model": CLIP._replace(keys=SIGLIP_KEYS, paths=CLIP_PATHS | {"last": "post_layernorm"}, pooling="attention"),
     "siglip_text_model": CLIP._replace(keys=SIGLIP_KEYS, paths=CLIP_TEXT_PATHS, words=True, pooling="last"),
     "pegasus": BART._replace(indices=("", ""), before=True, drops=SEQ2SEQ_DROPS),
     "marian": BART._replace(indices=("", ""), drops=SEQ2SEQ_DROPS),
     "blenderbot": BART._replace(indices=("one", "one"), before=True, drops=SEQ2SEQ_DROPS),
     "blenderbot-small": BART._replace(indices=("one", "one"), drops=SEQ2SEQ_DROPS),
 }  # fmt: skip
+
+
+def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> frozenset[str]:
+    """Return where a config drops elements at all."""
+    rates: dict[str, Any] = {}
+    for where, key, default in style.drops:  # of several keys for one place the last counts that is said
+        rate = config.get(key, default)
+        if rate is not None or where not in rates:
+            rates[where] = rate
+    if class_name.endswith("ForMultipleChoice") and "choices" in rates:  # RoBERTa asks for no rate of classifiers here
+        rates["classifier"] = rates["choices"]
+    if (
+        style.forward in ("decoder", "gpt") and "classifier" not in rates
+    ):  # decoders that classify tokens have a rate of their own, whatever else they drop
+        given = (config.get(key) for key in ("classifier_dropout", "hidden_dropout"))
+        rates["classifier"] = next((rate for rate in given if rate is not None), 0.1)
+    # what attention and MLPs put out, and what a classifier is given, is dropped as all hidden states are, where nothing else is said
+    as_hidden = {where: rates.get("hidden") for where in ("attended", "inner", "embedded", "classifier")}
+    found = as_hidden | {where: rate for where, rate in rates.items() if rate is not None}
+    found.setdefault("tokens", found["classifier"])
+    return frozenset(where for where, rate in found.items() if rate)
+
+
+def local_window(model_type: str | None, config: dict[str, Any]) -> int | None:
+    """Return the window of the layers that see one alone, where the tree does not tell (ModernBERT).
+
+    >>> local_window("modernbert", {"local_attention": 64}), local_window("bert", {})
+    (32, None)
+    """
+    style = STYLES.get(model_type or "")
+    if style is None or not style.local:
+        return None
+    stated = config.get("sliding_window")
+    return int((config.get("local_attention") or 128) // 2 if stated is None else stated)

@@ -6,11 +6,12 @@ Source: the ``forward`` methods of transformers 5.23.0.
 from __future__ import annotations
 
 from weighbridge.accounts.memory.forward_pass import ForwardPass, causal_mask, layers, part_at, repeated_children, size_of
-from weighbridge.accounts.memory.modules import child, gated_mlp, linear, norm, plain_mlp, project_qkv, required_child, scores
+from weighbridge.accounts.memory.modules import attend_of, child, gated_mlp, linear, norm, plain_mlp, project_qkv, required_child, scores
 from weighbridge.accounts.memory.values import INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, walk
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def _drop_path(run: ForwardPass, value: Value) -> Value:
 def pool_tower(run: ForwardPass, body: Part, states: Value) -> Value:
     """Take one token of each example: the first, normalized; the one that ends a text; or the last, mapped."""
     tape, kind = run.tape, run.style.pooling
+    if kind == "attention":
+        found = child(body, "head")
+        return states if found is None else _pool_by_attention(run, found, states)
     one = (states.shape[0], states.shape[2])
     if kind == "end":
         for _ in range(2 if states.grad else 0):  # which example, and which token of it
@@ -93,3 +97,24 @@ def pool_tower(run: ForwardPass, body: Part, states: Value) -> Value:
     if kind == "first":
         return norm(tape, required_child(body, "post_layernorm"), picked)
     return linear(tape, required_child(body, "head"), picked)
+
+
+def _pool_by_attention(run: ForwardPass, part: Part, states: Value) -> Value:
+    """Ask all tokens one learned question, by torch's ``MultiheadAttention``, and run an MLP over the answer (SigLIP)."""
+    tape, size = run.tape, states.size
+    batch, tokens, width = states.shape
+    attention, mlp = required_child(part, "attention"), required_child(part, "mlp")
+    heads = as_int(attend_of(attention).heads)
+    seen = tape.reshape(states.transpose(0, 1), tokens * batch, width)
+    if tape.learns(attention, "in_proj_weight"):
+        tape.save(Value((batch, width), size), "linear")
+        tape.save(seen, "linear")
+    query = tape.scale(tape.note("linear", result=Value((batch * heads, 1, width // heads), size), part=attention))
+    both = tape.note("linear", seen, result=Value((2, tokens, batch, width), size))
+    tape.save(query, "bmm")
+    tape.save(both, "bmm")
+    shares = tape.softmax(tape.note("bmm", query, both, result=Value((batch * heads, 1, tokens), size)), size)
+    mixed = tape.note("bmm", shares, both, result=Value((batch, width), size))
+    answer = linear(tape, required_child(attention, "out_proj"), mixed)
+    inner = norm(tape, required_child(part, "layernorm"), answer)
+    return tape.add(answer, plain_mlp(tape, required_child(mlp, "fc1"), required_child(mlp, "fc2"), inner, run.activation))
