@@ -78,6 +78,8 @@ def test_each_number_is_held_against_what_its_clause_names(text: str, right: str
         "RoBERTa-base 沿用了 BERT-base 的结构（12层、768维），但词表扩大到50265。",
         "BERT-base、6层Transformer和BiLSTM是三个基线。",
         "如果 BERT-base 有6层，会快一倍。",
+        "BART 使用与 RoBERTa-large 相同的编码器架构（12层，隐藏维度1024）。",
+        "224×224 的图像切割为 16×16 的 patch。\n\n这比 ViT-Base 的12个块少。",
         "BERT-base 是常用的模型，large版本有23亿参数。",
         "BERT-base有1.1亿参数，mini版参数量3.3亿。",
         "CLIP 的视觉编码器有 3.3 亿参数；LLaMA-7B有67亿参数，分类头参数量为4700万，前6层共3.3亿参数。",

@@ -26,7 +26,7 @@ _PATCH = pattern(
 )
 _OF_PATCHES = pattern(r"patch|切|块", re.IGNORECASE)
 _COUNT = pattern(
-    r"(?<![\d.×x*/,])(?P<number>\d{2,5})(?![\d.,]*\d)\s?(?:个\s?(?:图像|视觉)?\s?(?:patch(?:es)?(?: tokens?| embeddings?)?|图像块|块(?!状)|小块)|\s(?:non-overlapping |image )?patches\b)"
+    r"(?<![\d.×x*/,])(?P<number>\d{2,5})(?![\d.,]*\d)\s?(?:个\s?(?:图像|视觉)?\s?(?:patch(?:es)?(?: tokens?| embeddings?)?|图像块|小块)|\s(?:non-overlapping |image )?patches\b)"
     r"|(?<![\d.×x*/,])(?P<tokens>\d{2,5})(?![\d.,]*\d)\s?个\s?(?:序列|图像|视觉|CLIP)?\s?tokens?(?![A-Za-z])"
     r"|(?:加上?|连同|再加|含)[^,，。;；\d]{0,12}(?:cls|class)[^,，。;；\d]{0,8}(?:共|一共|总共|是|为|得到|变成)?\s?(?P<whole>\d{2,5})(?![\d.×x*])"
     r"|序列长度(?:就?[是为]|=|:|变[为成])\s?(?P<length>\d{2,5})(?!\s?[+×x*\d.])",

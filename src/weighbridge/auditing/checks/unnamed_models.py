@@ -51,12 +51,17 @@ def _is_anothers(scene: Scene, index: int, claim: Claim, right: Mapping[int, Seq
     mentions = scene.mentions.get(index, ())
     at = _column(scene, index, claim.start)
     return (
-        brings_another_model(text, at, tuple(m.column for m in mentions))
+        _SAME_AS.search(text, 0, at) is not None
+        or brings_another_model(text, at, tuple(m.column for m in mentions))
         or _is_of_a_demo(text, at)
         or _is_of_the_next(scene, index, at, claim)
         or _is_of_a_bare_size(scene, index, at, [_column(scene, index, start) for start in agreed.get(claim.line, ())])
         or _is_called_with_others(text, at, [_column(scene, index, start) for start in right.get(claim.line, ())])
     )
+
+
+_SAME_AS = pattern(r"与[^,，。;；()（）]{2,40}(?:相同|一样|类似)的[^,，。;；()（）]{0,12}[(（][^()（）]*$")
+"""What goes on about a model that is likened to the one named: ``使用与 RoBERTa-large 相同的编码器架构（12 层``."""
 
 
 def _is_of_a_bare_size(scene: Scene, index: int, at: int, agreed: Sequence[int]) -> bool:
