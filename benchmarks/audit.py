@@ -145,6 +145,25 @@ def marked_texts(lines: int = 10_000) -> dict[str, str]:
     return {"long.ipynb": json.dumps({"cells": cells, "nbformat": 4}, indent=1), "long.html": f"<html><body>{page}</body></html>"}
 
 
+def stretched_texts(size: int) -> dict[str, str]:
+    """Return texts that are long in one way each: a single line, a wide table, a deep list, many definitions, many names, many marks of HTML."""
+    draw = random.Random(size)
+    names = ["BERT-base", "GPT-2 medium", "Llama 2 7B", "ViT-B/16", "T5-large", "DeepSeek-V3"]
+    words = ["the model has", "768 × 3072 = 2,359,296,", "110M parameters.", "attention with", *names]
+    row = "| bert-base-uncased |" + "".join(f" {i % 999}M |" for i in range(size // 10))
+    return {
+        "one line": " ".join(draw.choice(words) for _ in range(size * 4)),
+        "a table as wide as that": "\n".join(["| model |" + " m |" * (size // 10), "|---|" + "---|" * (size // 10), *[row] * 10]),
+        "nested lists": "\n".join(f"{' ' * (i % 200)}- item {i}: hidden size {i % 900}, {i % 99}M parameters" for i in range(size)),
+        "definitions": "\n".join(f"H = {i}\nattention = 4 * H^2 = {4 * i * i}" for i in range(1, size // 2)),
+        "names": "\n".join(f"{draw.choice(names)}-v{i} and {draw.choice(names)} have {i % 900}M parameters" for i in range(size)),
+        "a breakdown in a table": "\n".join(
+            ["| part | params | share |", "|---|---|---|", *(f"| layer {i} | {i * 7919:,} | {i % 99}% |" for i in range(size))]
+        ),
+        "spans": "<html><p>" + " ".join(f"<span><b>{i}</b> × <i>768</i> = {i * 768}</span>" for i in range(size)) + "</p></html>",
+    }
+
+
 def time_reading(text: str) -> float:
     """Return the processor seconds that undoing a text's typesetting takes: what every reader of it has to do."""
     start = time.process_time()
@@ -175,4 +194,9 @@ if __name__ == "__main__":
         )
     for name, text in marked_texts().items():
         print(f"10,000 lines in {name}: {time_of(text, name):.2f} s")
+    once, twice = stretched_texts(2_000), stretched_texts(4_000)
+    for name, text in once.items():
+        ending = "long.html" if name == "spans" else "long.md"
+        single = time_of(text, ending)
+        print(f"{name}: {single:.2f} s; twice as much takes {time_of(twice[name], ending) / single:.1f} times that")
     sys.exit(bool(false or missed))
