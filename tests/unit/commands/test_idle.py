@@ -15,7 +15,7 @@ IDLE = [
     ("flops t5-small --decoder-seq 3 --convention 6n", ["--decoder-seq"]),
     ("memory clip-vit-base-patch32 --training --attention eager", ["--attention"]),
     ("memory vit-base-patch16-224 --training --seq 99 --images 2 --batch 2", ["--seq", "--images"]),
-    ("memory llama-3.2-1b --training --seq 16 --checkpointing selective --precision amp", ["--precision", "--checkpointing"]),
+    ("memory llama-3.2-1b --training --seq 16 --checkpointing selective --precision amp", ["--checkpointing"]),
     ("fits bert-tiny --gib 24 --seq 99", ["--seq"]),
     ("adapters bert-tiny lora:r=2 --no-autocast", ["--no-autocast"]),
     ("parallel gpt2 --micro-batches 2 --chunks 1 --tp 2", ["--micro-batches"]),
