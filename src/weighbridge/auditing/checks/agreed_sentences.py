@@ -230,7 +230,10 @@ _INDEFINITE = pattern(
     r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE
 )
 """The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
-_TOP = pattern(r"on top of the other|one after the other|on top of each other", re.IGNORECASE)
+_TOP = pattern(
+    r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$",
+    re.IGNORECASE,
+)
 _EACH = pattern(
     r"\b(?:each|every|per|(?:one|some|all|any|most|many|\d) of|by|from|last|first|top|these|those|other)\s+$|第\s?$|\S\s?[-–~/]\s?$",
     re.IGNORECASE,

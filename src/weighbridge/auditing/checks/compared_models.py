@@ -58,7 +58,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """
     for line in scene.counted_lines:
         text = scene.lines[line].text
-        if line in tabled or len(text) > LONGEST or is_of_their_own(scene, line):
+        if line in tabled or len(text) > LONGEST or _PAIR.search(text) is None or is_of_their_own(scene, line):
             continue
         for pair in _pairs(line, text):
             models = _two_models(scene, line, pair.first[1])

@@ -48,7 +48,7 @@ _COUNTED = (
     ("kv_heads", rf"(?:shared |grouped )?{_KEYS}[\- ]?(?:attention )?(?:heads?\b|头)|个? ?(?:kv|键值) ?头"),
     ("shared", r"个? ?(?:always[\- ]on |always[\- ]active )?(?:shared experts?\b|共享专家)"),
     ("active", r"个? ?(?:activ(?:e|ated)|selected|chosen)\b(?! param)(?: experts?\b)?|个?激活(?!参数|的参数)"),
-    ("experts", rf"个? ?{_ADJECTIVES}(?:experts?\b|feed-?forward blocks\b|(?:路由|混合)?专家(?![人个总]?数))"),
+    ("experts", rf"个? ?{_ADJECTIVES}(?:experts?\b|feed-?forward blocks\b|(?:路由|混合)?专家(?![人个总]?数)|routed\b)"),
     ("heads", rf"{_ADJECTIVES}heads?\b|个? ?(?:注意力|查询|attention|query|q|self-attention)? ?(?:头|heads?\b)"),
     (
         "layers",
