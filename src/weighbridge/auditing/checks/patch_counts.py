@@ -34,7 +34,7 @@ _COUNT = pattern(
 )
 _CLASS = pattern(r"cls|class|分类", re.IGNORECASE)
 _OTHERWISE = pattern(
-    r"mask|掩|遮|剩|保留|丢|随机|采样|可见|每[行列边个]|合并|窗口|window|pool|池化|蒸馏|distill|register|寄存|视频|帧|frame|压缩|文本|text|prompt|提示|语言|音频|query|查询|个样本|batch|平均|最多|至少|超过|约",
+    r"transformer\s?(?:blocks?|块|模块|层)|mask|掩|遮|剩|保留|丢|随机|采样|可见|每[行列边个]|合并|窗口|window|pool|池化|蒸馏|distill|register|寄存|视频|帧|frame|压缩|文本|text|prompt|提示|语言|音频|query|查询|个样本|batch|平均|最多|至少|超过|约",
     re.IGNORECASE,
 )
 """Words of a line by which other patches are counted than those that an image is cut into."""
