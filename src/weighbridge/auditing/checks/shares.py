@@ -17,7 +17,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, fit
+from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value
 from weighbridge.core.messages import mark
 
 _OF_THE_WHOLE = pattern(
@@ -137,6 +137,8 @@ def _of_words(
     truths = [h.number / whole for whole in wholes for h in holdings if h.number < whole]
     if name in _TABLES:  # an untied head is a table of the same size, which some count with the embeddings
         truths += [2 * h.number / Fraction(own.reference) for h in holdings if h.exact and 2 * h.number < own.reference]
+    said = (number for t in statement[start:index] if t.kind == "num" and t.unit != "%" and (number := likeliest_value(t)) is not None)
+    truths += [number / whole for number in said for whole in wholes[:1] if 10**6 <= number < whole]  # ``58 层共约 654B，占总参数的 97%``
     loose = bool(re.search(r"约|接近|about|approx|roughly|nearly|around|~|≈|大概|左右|almost", f"{clause} {tail[:6]}"))
     fits = [found for true in truths if (found := fit(token, true, loose=loose)) is not None and found.verdict != "note"]
     right = max(h.number for h in holdings if h.exact or h is holdings[0]) / own.reference
