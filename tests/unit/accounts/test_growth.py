@@ -33,7 +33,7 @@ def test_a_polynomial_is_what_the_forward_gives(model_type: str) -> None:
             how: dict[str, object] = {
                 "attention": attention,
                 "device": device,
-                "dtype": draw.choice(("bfloat16", "float32")),
+                "dtype": draw.choice(("bfloat16", "float32")) if attention != "flash" else "bfloat16",  # its kernels take 16 bits
                 "dropout": draw.random() < 0.5,
             }
             batch, seq = draw.randint(1, 3), draw.choice((1, 2, 17, 60))

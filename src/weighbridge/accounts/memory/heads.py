@@ -159,6 +159,8 @@ def transform_head(run: ForwardPass, part: Part, states: Value, pooled: Value | 
 
 def _transform(run: ForwardPass, part: Part, states: Value) -> Value:
     tape, inner = run.tape, child(part, "transform") or part
+    if child(inner, "dense") is None:  # no transform stands before it
+        return linear(tape, required_child(part, "decoder"), states)
     value = activate(tape, run.style.head_activation or run.activation, linear(tape, required_child(inner, "dense"), states))
     return linear(tape, required_child(part, "decoder"), norm(tape, required_child(inner, "LayerNorm", "layer_norm"), value))
 
