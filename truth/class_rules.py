@@ -161,6 +161,9 @@ RULES = {
     "SEWDConfig": COUNTED,
     "Speech2TextConfig": "len(conv_kernel_sizes) == num_conv_layers",
     "SpeechT5Config": COUNTED,
+    "SqueezeBertConfig": "embedding_size == hidden_size; hidden_size % q_groups == 0; hidden_size % k_groups == 0; hidden_size % v_groups == 0; "
+    "hidden_size % post_attention_groups == 0; hidden_size % intermediate_groups == 0; intermediate_size % intermediate_groups == 0; "
+    "intermediate_size % output_groups == 0; hidden_size % output_groups == 0",
     "SuperGlueConfig": "gnn_layers_types is None or all(kind in ('self', 'cross') for kind in gnn_layers_types)",
     "T5Config": FEED_FORWARD,
     "T5Gemma2Config": "encoder.text_config.hidden_size == decoder.hidden_size; is_encoder_decoder; encoder.text_config.vocab_size == decoder.vocab_size",
@@ -181,10 +184,10 @@ RULES = {
     "ZambaConfig": "mamba_expand * hidden_size % n_mamba_heads == 0",
     "ZayaConfig": f"num_experts_per_tok == 1; {GROUPED}; 'hybrid_sliding' not in (layer_types or ()) or sliding_window is not None",
 }
-"""By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py)."""
+"""By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py; of SqueezeBERT, what its modules assert)."""
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
-WORDS = frozenset("turns_pairs in is not and or if else for all any len list sorted type min scale kind".split())
+WORDS = frozenset("stages_exist turns_pairs in is not and or if else for all any len list sorted type min scale kind".split())
 
 
 def keys(rule: str) -> list[str]:
@@ -226,7 +229,7 @@ def inner_class(cls: Any, key: str) -> Any:
 def default(cls: Any, key: str) -> Any:
     """Return what a class has under a key that nobody states, or None where it works that out of others."""
     head, _, rest = key.partition(".")
-    if head in ("partial_rotary_factor", "rope_parameters"):
+    if head in ("out_features", "out_indices", "partial_rotary_factor", "rope_parameters"):
         return None
     try:
         made = getattr(cls(), head, None)
@@ -257,10 +260,26 @@ def pairs(cls: Any) -> list[str]:
     fields = cls.__dataclass_fields__
     if width not in fields or heads not in fields or "head_dim" not in fields or fields["head_dim"].default is not None:
         return []
-    refusal = _refusal(lambda: cls(**{width: 28, heads: 4, "num_key_value_heads": 4}))
+    refusal = _refusal(cls, **{width: 28, heads: 4, "num_key_value_heads": 4})
     return (
         [f"turns_pairs({width}, {heads}, head_dim, partial_rotary_factor, rope_parameters)"] if "RoPE requires an even" in refusal else []
     )
+
+
+def stages(cls: Any) -> list[str]:
+    """Return the rule that a backbone has the stages whose maps it is to give, where it is made of as many as it has layers or depths."""
+    try:
+        named = cls().stage_names
+    except Exception:  # no backbone
+        return []
+    for key in ("depths",) if "depths" in cls.__dataclass_fields__ else ("num_hidden_layers",):
+        usual = default(cls, key) if key in cls.__dataclass_fields__ else None
+        count = len(usual) if isinstance(usual, list) else usual
+        if named == ["stem", *(f"stage{number}" for number in range(1, len(named)))] and count == len(named) - 1:
+            if _refusal(cls, out_indices=[count]) or not _refusal(cls, out_indices=[count + 1]):
+                return []
+            return [f"stages_exist({key if count is usual else f'len({key})'}, out_indices, out_features)"]
+    return []
 
 
 def find_rules() -> dict[str, list[str]]:
@@ -272,7 +291,7 @@ def find_rules() -> dict[str, list[str]]:
         rules = RULES.get(name, "").split("; ") if name in RULES else []
         if divides(cls) and HEADS not in rules:
             rules.append(HEADS)
-        rules += pairs(cls)
+        rules += [*pairs(cls), *stages(cls)]
         if rules:
             found[name] = rules
     unknown = set(RULES) - set(lines)
@@ -284,14 +303,16 @@ def check(seed: str, n: int) -> Counter[str]:
     """Change the keys of every rule, and count what both sides take or refuse, what ours alone refuses (``wrong``), and ours alone takes (``missed``)."""
     rng, classes, found = random.Random(seed), find_field_types()[2], Counter[str]()
     with open(PATH, encoding="utf-8") as file:
-        names = [line.partition(":")[0] for line in file]
+        names = [
+            name for line in file if (name := line.partition(":")[0]) != "SqueezeBertConfig"
+        ]  # whose modules refuse, and not the class
     for name in names:
         defaults = class_rules.rules_of(name).defaults
         for _ in range(n):
             raw: dict[str, Any] = {}
             for key in rng.sample(list(defaults), min(len(defaults), rng.choice((1, 1, 2, 3)))):
                 raw = apply_change(raw, Change(tuple(key.split(".")), _vary(rng, defaults[key])))
-            ours, theirs = _refusal(class_rules.refuse_unfit, name, raw), _refusal(lambda raw, cls=classes[name]: cls(**raw), raw)
+            ours, theirs = _refusal(class_rules.refuse_unfit, name, raw), _refusal(classes[name], **raw)
             verdict = "wrong" if ours and not theirs else "missed" if "validate_architecture" in theirs and not ours else "agree"
             found[verdict] += 1
             if verdict != "agree":
@@ -299,9 +320,9 @@ def check(seed: str, n: int) -> Counter[str]:
     return found
 
 
-def _refusal(call: Callable[..., Any], *arguments: Any) -> str:
+def _refusal(call: Callable[..., Any], *arguments: Any, **values: Any) -> str:
     try:
-        call(*copy.deepcopy(arguments))
+        call(*copy.deepcopy(arguments), **copy.deepcopy(values))
     except Exception as error:  # whatever a value may provoke in there
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return ""

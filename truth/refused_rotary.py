@@ -55,8 +55,9 @@ def find_refused(model_type: str) -> dict[str, list[str]]:
     for raw in bases(model_type, "rotary"):
         given = {key: value for key, value in raw.items() if key != "model_type"}
         for place in places(live.config_class(model_type)(**given)):
-            for key in KEYS:
-                kinds = {kind for kind in asked(model_type) if _is_refused(model_type, names, raw, (*place, key), kind)}
+            kinds = set(asked(model_type))
+            for key in KEYS:  # what one key takes, the other is not asked about
+                kinds = {kind for kind in kinds if _is_refused(model_type, names, raw, (*place, key), kind)}
                 path = ".".join((*place, key))
                 found[path] = found.get(path, kinds) & kinds
     return {path: sorted(kinds) for path, kinds in found.items() if kinds}

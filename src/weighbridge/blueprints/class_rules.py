@@ -32,7 +32,20 @@ def turns_pairs(width: int, heads: int, head_dim: int | None, share: float | Non
     return head_dim is not None or share is not None or "partial_rotary_factor" in str(rotary) or own % 2 == 0 or own < SMALLEST_ODD
 
 
-FUNCTIONS: dict[str, Any] = {"__builtins__": {}, **{call.__name__: call for call in (all, any, len, list, min, sorted, turns_pairs, type)}}
+def stages_exist(stages: int, out_indices: Any, out_features: Any) -> bool:
+    """Say whether a backbone of a stem and so many stages has all those whose maps it is to give.
+
+    >>> stages_exist(4, [2, 4], None), stages_exist(4, [5], None), stages_exist(4, None, ["stem", "stage5"])
+    (True, False, False)
+    """
+    named = (int(name.removeprefix("stage")) for name in out_features or () if name != "stem")
+    return all(-stages - 1 <= index <= stages for index in out_indices or ()) and all(0 < number <= stages for number in named)
+
+
+FUNCTIONS: dict[str, Any] = {
+    "__builtins__": {},
+    **{call.__name__: call for call in (all, any, len, list, min, sorted, stages_exist, turns_pairs, type)},
+}
 """What a rule may call."""
 
 
@@ -93,13 +106,15 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
         return Text(text, first=first, numerator=found[0], second=second, denominator=found[1])
     if rule.text.startswith("turns_pairs"):
         return Text("rotary positions turn pairs, and {width} is odd", width=found[0] // found[1])
+    if rule.text.startswith("stages_exist"):
+        return Text("a backbone of {count} stages has not all of those whose maps are asked for", count=found[0])
     said = ", ".join(f"{key} {say_value(value)}" for key, value in zip(rule.keys, found, strict=True))
     return Text("the class wants {rule}, found {found}", rule=rule.text, found=said)
 
 
 def _is_open(rule: Rule, values: _Values, stated: list[str]) -> bool:
     """Say whether a rule reads a key that the class works out of others, and does not expect that."""
-    expected = "None" in rule.text or rule.text.startswith("turns_pairs")
+    expected = "None" in rule.text or rule.text.startswith(("stages_exist", "turns_pairs"))
     return not expected and any(key not in stated and values.find(key) is None for key in rule.keys)
 
 

@@ -168,6 +168,8 @@ def _refuse_attributes(declared: Declared, raw: Mapping[str, Any], path: str) ->
     for key in (*READ_ONLY, *(word[1:] for word in declared.lists if word[:1] == "-")):
         if key in raw and key not in declared.keys:
             raise ConfigError("the class works it out by itself, and refuses to be given it", key=path + key, value=raw[key])
+    if raw.get("output_attentions") and raw.get("attn_implementation") not in (None, "eager"):
+        raise ConfigError("attention that is given out is computed eagerly", key=f"{path}output_attentions", value=True)
     for key in ("layer_types", "mtp_layer_types", "rope_parameters", "rope_scaling"):
         value = raw.get(key)
         rotary = key.startswith("rope")
@@ -319,6 +321,6 @@ def _read(line: str, name: str) -> Declared:
             lists = tuple(word for word in names if word[:7] != "layers=")
             layers = next((word[7:] for word in names if word[:7] == "layers="), "")
         else:
-            simple = frozenset(type_ for type_, name in _NAMES.items() if name in kind.split("|"))
+            simple = frozenset(type_ for type_, name in _NAMES.items() if name in _split(kind))
             keys.update(dict.fromkeys(names, (simple, kind)))
     return Declared(keys, inner, lists, name, layers)

@@ -75,6 +75,10 @@ REFUSED = [
         {"model_type": "cohere2", "hidden_size": 1},
         "hidden_size (1) leaves no width for num_attention_heads (64)",
     ),
+    ({"model_type": "dinov2", "num_hidden_layers": 4, "out_indices": [9, 12]}, "num_hidden_layers and out_indices: a backbone of 4 stages"),
+    ({"model_type": "squeezebert", "embedding_size": 64}, "embedding_size: the class wants embedding_size == hidden_size"),
+    ({"model_type": "vit", "output_attentions": True, "attn_implementation": "sdpa"}, "output_attentions: attention that is given out"),
+    ({"model_type": "step3p5", "swiglu_limits": 32}, "swiglu_limits: expected a list or null, found 32"),
     ({"model_type": "inkling2", "vision_config": {"text_hidden_size": 64}}, "vision_config.text_hidden_size: the class wants"),
     ({"model_type": "llama", "use_return_dict": True}, "use_return_dict: the class works it out by itself, and refuses to be given it"),
     ({"model_type": "falcon", "head_dim": 64}, "head_dim: the class works it out by itself"),
@@ -99,6 +103,7 @@ TAKEN = [
     {"model_type": "llama", "hidden_size": 63, "num_attention_heads": 9, "num_key_value_heads": 9, "partial_rotary_factor": 0.5},
     {"model_type": "ernie4_5_vl_moe", "text_config": {"num_hidden_layers": 1, "mlp_layer_types": ["dense", "sparse"]}},
     {"model_type": "cohere2", "hidden_size": 1, "head_dim": 2},
+    {"model_type": "dinov2", "num_hidden_layers": 4, "out_indices": [-1, 2], "out_features": None},
     {"model_type": "llama", "head_dim": None, "num_key_value_heads": None},
     {"model_type": "wav2vec2", "conv_dim": [8, 8], "conv_stride": [2, 2], "conv_kernel": [3, 3]},  # of whose number the class makes its own
     {
