@@ -78,7 +78,7 @@ def bytes_of_clauses(text: str, names: Sequence[tuple[int, int]]) -> list[SaidBy
     """Return the figures of memory that the clauses of a line say of its models.
 
     >>> [(text.start, *map(int, text.sizes)) for text in bytes_of_clauses("7B 模型用 fp32 要 28GB,fp16 要 14GB。", ())]
-    [(13, 4), (23, 2)]
+    [(14, 4), (26, 2)]
     """
     reader = _Reader()
     clause: list[Piece] = []

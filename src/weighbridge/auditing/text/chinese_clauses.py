@@ -35,7 +35,7 @@ def sizes_of_clauses(text: str, names: Sequence[tuple[int, int]], *, topic: bool
         topic: Whether the line is about the first of the names from its beginning, though it does not say so.
 
     >>> line = "A有12层、768维隐藏层,而B为24层、1024维。"
-    >>> [(one.word, line[one.start : one.end], one.names) for one in sizes_of_clauses(line, ((0, 1), (13, 14)))]
+    >>> [(one.word, line[one.start : one.end], one.names) for one in sizes_of_clauses(line, ((0, 1), (15, 16)))]
     [('layers', '12', (0,)), ('hidden', '768', (0,)), ('layers', '24', (1,)), ('hidden', '1024', (1,))]
     >>> [one.names for one in sizes_of_clauses("A有12层,学生模型有6层", ((0, 1),))]
     [(0,)]
