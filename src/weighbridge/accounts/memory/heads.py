@@ -327,6 +327,10 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
 
     Source: transformers 5.23.0, loss/loss_utils.py and the classes' forwards; torch's ``log_softmax`` and ``nll_loss``.
     """
+    if run.config.get("sparse_prediction"):  # the head sees the masked tokens alone, and how many those are the data decides
+        raise UsageError(
+            Text("activations: what {model_type} keeps with sparse_prediction is not described", model_type=run.config["model_type"])
+        )
     tape, wide = run.tape, _is_widened(run, class_name)
     size = FLOAT if wide else logits.size
     heads = [part for part in tree.children if isinstance(part, Part) and part.name in HEADS and not _is_in_body(tree, part)]

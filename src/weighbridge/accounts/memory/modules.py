@@ -42,9 +42,14 @@ def child(part: Part, *names: str) -> Part | None:
 
 
 def required_child(part: Part, *names: str) -> Part:
-    """Return the child that has one of *names*, which must be there."""
+    """Return the child that has one of *names*.
+
+    Raises:
+        UsageError: There is none: the config builds something that the forward pass as it is described does not know.
+    """
     found = child(part, *names)
-    assert found is not None, f"{part.name} has no {' or '.join(names)}"
+    if found is None:
+        raise UsageError(Text("activations: what a module without {name!r} keeps is not described", name=" or ".join(names)))
     return found
 
 
