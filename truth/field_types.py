@@ -72,10 +72,8 @@ def _of_class(cls: Any, general: dict[str, str]) -> dict[str, str]:
 
 
 def other_names(cls: Any) -> list[tuple[str, str]]:
-    """Return the other names of a class's keys, each with its key: of its ``attribute_map``, and what it takes out of older files.
-
-    >>> other_names(live.config_class("gpt2"))[0]
-    ('hidden_size', 'n_embd')
+    """Return the other names of a class's keys, each with its key: of its ``attribute_map``, and what it takes out of older files:
+    of GPT-2's first ``("hidden_size", "n_embd")``.
     """
     text = inspect.getsource(cls.__post_init__)
     popped = re.findall(r'self\.(\w+) = kwargs\.(?:pop|get)\(\s*"(\w+)"', text)
