@@ -36,7 +36,7 @@ GROUPS = {
     "Tutorials": ("tutorials/bert-by-hand", "tutorials/seventy-billion", "tutorials/model-card-in-ci", "tutorials/fine-tuning",
                   "tutorials/design-100m", "tutorials/census", "tutorial-sentiment"),
     "How to": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "census", "report", "serve", "security", "quiz", "models", "completion"),
-    "Concepts": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
+    "Concepts": ("counting-rules", "built-and-loaded", "other-libraries", "explain", "audit", "glossary"),
     "Why, and how good": ("why", "accuracy", "coverage", "speed", "census-report"),
     "Inside": ("internals", "modules", "contributing"),
 }  # fmt: skip
@@ -61,7 +61,7 @@ CHINESE_GROUPS = {
         "models",
         "completion",
     ),
-    "概念": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
+    "概念": ("counting-rules", "built-and-loaded", "other-libraries", "explain", "audit", "glossary"),
     "为什么，有多好": ("why", "accuracy", "coverage", "speed", "census-report"),
     "内部": ("internals", "modules", "contributing"),
 }
