@@ -71,6 +71,17 @@ def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> Non
     _refuse(model_type, _of_type(model_type), raw, path)
 
 
+def refuse_misfits(model_type: str, raw: Mapping[str, Any]) -> None:
+    """Refuse values of a plain config that do not fit together, when all else about it is known to be in order: a row of many.
+
+    Raises:
+        ConfigError: A rule of the type's config class does not hold.
+    """
+    declared = _of_type(model_type)
+    if "rules" in declared.lists:
+        refuse_unfit(declared.name, raw)
+
+
 SET_BY_OUTER = {"depth_pro": tuple((f"{part}_model_config", "image_size") for part in ("image", "patch", "fov"))}
 """What an outer class sets in its sub-configs whatever these say, be it null."""
 

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.field_types import refuse_misfits
 from weighbridge.blueprints.refused_values import refuse_pairs
 from weighbridge.columns.column import Column
 from weighbridge.columns.evaluate import Block, blocks, table_of
@@ -170,6 +171,7 @@ def _fits(model_type: str, sizes: Config, raw: dict[str, Any]) -> bool:
     """Say whether a row's values fit together, which columns do not ask."""
     try:
         refuse_pairs(model_type, family(model_type).fields, sizes, raw)
+        refuse_misfits(model_type, raw)
     except ConfigError:
         return False
     return True
