@@ -64,7 +64,16 @@ def _copies(model: ModelValue, paths: list[str], *, of_flops: bool) -> list[str]
     found = [(path, entry) for path, entry in entries(book) if path]
     if [path for path, _ in found] != paths:
         return paths
-    return [path.removesuffix(entry.name) + name_of(entry) if entry.part.repeat is not None else path for path, entry in found]
+    shown, around = [], [("", "")]  # the modules around one, and what they are called: T5's first block is ``block.0`` in its parts too
+    for path, entry in found:
+        while around[-1][0] and not path.startswith(around[-1][0] + "."):
+            around.pop()
+        above, called = around[-1]
+        name = called + path[len(above) :]
+        copies = name.removesuffix(entry.name) + name_of(entry) if entry.part.repeat is not None else name
+        shown.append(copies)
+        around.append((path, copies if entry.part.repeat == 1 else name))
+    return shown
 
 
 def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> dict[str, Any]:
