@@ -211,6 +211,7 @@ def _is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, c
     around = _TOP.sub(" ", f"{before} {text[size.end : stop]}")
     return not (
         _OTHERWISE.search(around)
+        or _DENIED.search(text, one.start, size.start)
         or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first]))
         or _EACH.search(text[:first] + before)
     )
@@ -221,6 +222,8 @@ def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
     return re.search(rf"[(（,，;][^()（）]{{0,16}}(?<![\d.,]){right:,}(?![.,]?\d)\s(?:in|for|with|when)\b", text[start:stop]) is not None
 
 
+_DENIED = pattern(r"(?:不是|并非|而非|不再是|并不[像是])[^,，。;；、\d]{0,8}$")
+"""Right before a number, what says that it is another's: ``不是 24 层而是 12 层``."""
 _TOP_OF = pattern(r"\btop[- ]?$", re.IGNORECASE)
 """Before a number of experts that work on a token: ``top-4 routing``."""
 _WORDS = pattern(r"(?<![\w.])[a-z]{2,}(?![\w.(=])")
@@ -242,7 +245,7 @@ _EACH = pattern(
 _SETS = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
 SUPPOSED = pattern(
     r"\bw/(?!o)|\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]s|lets (?=assume|say|take|suppose|consider|start|use|look|build|try|imagine)|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
-    r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as)\b|如果|假设|我们|自己|若",
+    r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as)\b|如果|假设|我们|自己|若|蒸馏|剪枝|裁剪|学生|教师|有人说|误以为|是错的|说法",
     re.IGNORECASE,
 )
 """Words anywhere in a sentence by which its sizes may be another model's."""

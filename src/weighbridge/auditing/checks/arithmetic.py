@@ -70,6 +70,8 @@ def claims_of(scene: Scene, chain: Chain) -> list[Claim]:
 
 _CACHE = pattern(r"kv.?cache|键值缓存|kv ?缓存", re.IGNORECASE)
 _KEYS_AND_VALUES = 2
+_WHEN = pattern(r"\s?(?:的?(?:分辨率|图像|输入|大小|长度))?(?:时|下)[^\d=≈]{1,24}[=≈]")
+"""Behind a product that is a condition, before what is then equal to something."""
 _Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
 
 
@@ -107,6 +109,8 @@ class _ChainJudge(Equation):
 
     def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[_Finding]:
         """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""
+        if self._is_under_condition():
+            return
         self.slips = slips
         sides, values = self.chain.sides, self.values
         if len(sides) < 2 or sum(v is not None for v in values) < 2 or self.is_definition():
@@ -128,6 +132,14 @@ class _ChainJudge(Equation):
             found = self._side(index, side, (true, mended), wrong)
             if found is not None:
                 yield found
+
+    def _is_under_condition(self) -> bool:
+        """Tell whether the first side says when the others are so: ``图像 1288×1288 时 token 数 = (1288/28)²``."""
+        tokens, sides = self.chain.tokens, self.chain.sides
+        if len(sides) < 2:
+            return False
+        last, following = tokens[sides[0].end - 1], tokens[sides[1].start]
+        return last.line == following.line and _WHEN.match(self.scene.lines[last.line].text, last.end, following.start) is not None
 
     def is_computed_from(self, slips: Set[Fraction]) -> bool:
         """Tell whether one of these numbers is among those that the side is computed from which the others are held against."""
@@ -167,6 +179,8 @@ class _ChainJudge(Equation):
         read = self.reading(index, true)
         if read is not None:
             return self._claim(side, read.verdict, value, true, read.reason), None
+        if self.leaves_units_out():
+            return None
         if self.holds_otherwise(index, true):
             return self._claim(side, "exact", value, value, because(mark("as the formula is meant"))), None
         wrong.append(value)

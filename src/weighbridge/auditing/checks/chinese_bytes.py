@@ -92,12 +92,18 @@ def _verdict(said: SaidBytes, token: Token, rights: list[Fraction], *, alone: bo
         return ""
     if any(abs(value - right) <= MEMORY_TOLERANCE * right for value in values for right in rights):
         return "rounded"
+    if all(value * _ELSEWHERE < right or right * _ELSEWHERE < value for value in values for right in rights):
+        return ""
     smallest = min(said.sizes, default=Fraction(2))
     far = PACKED_FAR if smallest < 1 else NOMINAL_FAR
     above = far if alone or said.parts else NEEDED_FAR if smallest <= 1 else MEMORY_FAR
     if any(right <= value * far and value <= right * above for value in values for right in rights):
         return ""
     return "wrong"
+
+
+_ELSEWHERE = 2_000
+"""How many times a figure may be another before it is of something else: bytes of a token, or of a data set."""
 
 
 def _claim(scene: Scene, token: Token, right: Fraction, verdict: str) -> Claim:

@@ -26,6 +26,8 @@ _OTHERWISE = pattern(
     r"lora|低秩|适配|梯度|显存|flop|计算量|每个头|单头|剩|减少|节省|增加|冻结|可训练|自己|我们|kv\s?cache|缓存|token|GB|MB|字节",
     re.IGNORECASE,
 )
+_RESIZED = pattern(r"(?:如果|假设|若|把|将)[^。;；]{0,40}(?:改[为成]|换成|变[为成]|增加到|减[少小]到|减半|翻倍|加倍)")
+"""Words of the lines above by which a count is that of other sizes."""
 _TIMES = (1, 2, 3, 4, 6, 7)
 """How many matrices of one size a clause may count together."""
 _PLAIN = frozenset(("word", "position", "type", "embeddings", "qkv", "out", "ffn", "attention", "norm", "pooler"))
@@ -48,6 +50,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], tabled: Collection[
         found = counts_of_parts(text, [(m.column, m.end) for m in scene.mentions.get(index, ())])
         figures = {token.start: token for token in tokens(text, index) if token.kind == "num"} if found else {}
         doubtful = not firm or SUPPOSED.search(text) is not None or is_of_their_own(scene, index) or scene.is_at_other_sizes(index)
+        doubtful = doubtful or any(_RESIZED.search(above) for above in scene.texts[max(0, index - 3) : index])
         for said in found:
             token = figures.get(said.start)
             context = scene.context(index, said.start)

@@ -99,7 +99,7 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
         return None
     if offer.figure is not None and not offer.computed and is_resized(scene, offer.first.line, offer.first.start):
         return None
-    adapted = not offer.computed and _ADAPTED.search(scene.lines[offer.first.line].text, 0, offer.first.start) is not None
+    adapted = _ADAPTED.search(scene.lines[offer.first.line].text, 0, offer.first.start) is not None
     if adapted or _TRAINED.match(scene.lines[offer.last.line].text, offer.last.end):
         return None  # what an adapter trains of it
     if offer.figure is not None and not offer.figure.unit and _is_a_width(scene, offer, choices):
@@ -136,7 +136,7 @@ def _is_a_width(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -
 
 
 _FAR = 100
-_ADAPTED = pattern(r"\b(?:q?lora|dora|ia3|adapters?)\b", re.IGNORECASE)
+_ADAPTED = pattern(r"(?<![A-Za-z])(?:q?lora|dora|ia3|adapters?|r\s?=\s?\d+|rank\s?=\s?\d+)(?![A-Za-z])|低秩|秩为", re.IGNORECASE)
 _TRAINED = pattern(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
 _LABELLED = pattern(
     r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*+(?:约|about|approximately|roughly|≈|a total of)?\W*+$",

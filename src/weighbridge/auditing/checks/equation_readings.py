@@ -35,7 +35,7 @@ from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.expressions import Term
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, scales, significant_digits, value_bounds
-from weighbridge.auditing.text.size_words import BYTES
+from weighbridge.auditing.text.size_words import BYTES, COUNTING
 from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
 
@@ -253,6 +253,23 @@ class Equation:
         near = least <= high + half and low - half <= most
         cut = plain is not None and said.value is not None and int(plain * 10**said.places) == said.value * 10**said.places
         return plain is not None and not near and not cut
+
+    def leaves_units_out(self) -> bool:
+        """Tell whether a side adds figures that have their units to others that have lost theirs: ``11.41 + 1.19 + 58 × 44.04M``."""
+        tokens = self.chain.tokens
+        for side in self.chain.sides:
+            figures = [at for at in range(side.start, side.end) if tokens[at].kind == "num"]
+            bare = [
+                at
+                for at in figures
+                if not tokens[at].unit
+                and tokens[at].places
+                and (at == side.start or tokens[at - 1].text == "+")
+                and (at + 1 == side.end or tokens[at + 1].text == "+")
+            ]
+            if bare and len(figures) > len(bare) and any(tokens[at].unit in COUNTING for at in figures):
+                return True
+        return False
 
     def holds_otherwise(self, index: int, true: Fraction) -> bool:
         """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""

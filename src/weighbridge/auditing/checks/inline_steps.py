@@ -129,7 +129,7 @@ def _is_total(figure: _Figure) -> bool:
 
 def _sum(scene: Scene, figure: _Figure, above: Sequence[_Figure]) -> Iterator[Claim]:
     """Hold a total against the counts that stand before it in its sentence."""
-    if len(above) < _TWICE or not _is_total(figure) or _ELSE.search(figure.before):
+    if len(above) < _TWICE or not _is_total(figure) or _ELSE.search(figure.before) or _WITH_MORE.match(figure.behind):
         return
     parts: list[_Figure] = []
     behind = figure.before
@@ -150,6 +150,10 @@ def _sum(scene: Scene, figure: _Figure, above: Sequence[_Figure]) -> Iterator[Cl
             return
     right = sum((likeliest_value(one.token) or Fraction(0) for one in parts), Fraction(0))
     yield from _slip(scene, figure.token, right, because(mark("the sum of {count} numbers above"), count=len(parts)))
+
+
+_WITH_MORE = pattern(r"\s?[(（]\s?(?:含|包[含括]|连同|加上?|with\b|incl)", re.IGNORECASE)
+"""Right behind a total, what it holds beside what was listed."""
 
 
 def _bounds(token: Token) -> tuple[Fraction, Fraction]:

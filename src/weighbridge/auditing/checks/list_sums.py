@@ -9,6 +9,7 @@ from weighbridge.auditing.checks.column_sums import TOTAL, is_sum
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
@@ -17,11 +18,14 @@ from weighbridge.core.messages import mark
 
 _SMALLEST = 1000
 """A smaller total is no count that a list of components adds up to."""
+_MARKER = pattern(r"[\s#*(（]*\d{1,2}[.)）、:：]$")
+"""The number of an item, which is no result: ``1. Embedding layer``."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check each total below a list; one that is no sum of the lines above it is wrong only if one slip of the pen makes it one."""
-    results = {found.line: found for statement in scene.statements if (found := _result(statement)) is not None}
+    found = (result for statement in scene.statements if (result := _result(statement)) is not None)
+    results = {one.line: one for one in found if _MARKER.match(scene.lines[one.line].text, 0, one.end + 1) is None}
     for line, total in results.items():
         number = likeliest_value(total) or Fraction(0)
         if number < _SMALLEST or not TOTAL.search(scene.lines[line].text[: total.start]):

@@ -155,7 +155,8 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
         return judge(place, models, told, firm=sure and not other)
     if _DEVICE.match(text, token.end) or _ON_DEVICE.search(text, start, token.start) or _OF_CARDS.search(text, start, token.start):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
-    sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
+    nearest = _nearest_dtype(text, token, start)
+    sizes = nearest or dtype_sizes(place.sentence) or bytes_each(place.sentence)
     taken = _WEIGHTS_TAKE.search(text[start : token.start])
     if taken and not text.isascii():
         sizes = sizes or _dtype_before(text[:start])
@@ -185,7 +186,13 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
         place = place._replace(far=min(far, WEIGHTS_FAR))
     if table is None and not weighed and min(sizes, default=2) <= 1 and _exceeds(token, amounts):
         place = place._replace(far=max(place.far, NEEDED_FAR))
-    certain = len(sizes) == 1 and not _PARTS.search(words) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
+    anothers = not nearest and not text.isascii() and _is_anothers_dtype(place.sentence, token.text)
+    certain = (
+        len(sizes) == 1
+        and not anothers
+        and not _PARTS.search(words)
+        and (weighed is not None or not (state or _ELSE.search(place.sentence)))
+    )
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
     return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
@@ -259,6 +266,13 @@ def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     return [max(before)[1]] if before else []
 
 
+def _is_anothers_dtype(sentence: str, figure: str) -> bool:
+    """Tell whether the dtype of a sentence stands in a clause with a figure of its own: ``需要 140GB，Q4_K_M 量化为 43GB``."""
+    clauses = re.split(r"[,，;；、]", sentence)
+    return any(dtype_sizes(clause) and figure not in clause and _BYTES.search(clause) for clause in clauses)
+
+
+_BYTES = patterns.pattern(r"\d\s?(?:[KMGT]i?B|G)(?![A-Za-z])")
 _AGAINST = patterns.pattern(
     r"(?:\b(?:as|than|instead of|compared (?:to|with)|relative to|of|vs\.?|versus|half)(?: the| that of)?|比)\s?$", re.IGNORECASE
 )

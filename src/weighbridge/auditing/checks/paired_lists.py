@@ -95,6 +95,8 @@ def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end
     families = {family_of(text[m.column : m.end]) for m in named if m.kind in (MODEL, FAMILY)}
     if any(m.kind not in (MODEL, FAMILY) for m in named):
         return []
+    if _OTHER_SIZES.search(text, start, end) and len({m.name for m in names}) < max(2, len(names)):
+        return []
     if len(names) > 1 and len(names) == len(named):
         return [subject for m in names if (subject := of_mention(scene, m, firm=True)) is not None]
     if len(families) != 1 or not named:
@@ -112,6 +114,10 @@ def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end
             if subject is not None and all(subject.name != other.name for other in found):
                 found.append(subject)
     return found
+
+
+_OTHER_SIZES = pattern(r"(?<![A-Za-z])(?:tiny|mini|nano|micro|xsmall)(?![A-Za-z])", re.IGNORECASE)
+"""Sizes that not every family has: the figures of a list with them are of more models than are known."""
 
 
 def _lists(scene: Scene, line: int, subjects: Sequence[Subject], start: int, end: int) -> Iterator[_Paired]:

@@ -106,6 +106,8 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
         return False
     mention = said.mention
     on_line = mention in scene.mentions.get(said.line, ()) and mention.end <= size.first
+    if on_line and _MADE_FROM.match(text, mention.end, size.first):
+        return False
     right_behind = on_line and _HAS.fullmatch(text, mention.end, size.first) is not None
     same = [
         other
@@ -159,6 +161,8 @@ _HAS = pattern(
     r"[*_`'\"]{0,3}\s?(?:(?:has|have)(?: only)?|only has|[:：]|uses|stacks|consists of|comprises|[只仅]?有|由|共)\s?(?:an?|the|共)?\s?[*_`]{0,3}",
     re.IGNORECASE,
 )
+_MADE_FROM = pattern(r"\s?(?:蒸馏|剪枝|裁剪|压缩|改造|初始化)")
+"""Right behind a name, what makes it the model that another one came from: ``由 bert-base-chinese 蒸馏得到``."""
 _LEAD = 24
 _IN_EACH = pattern(
     r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b|每一?层(?:都?有|包?含|使用|的)?|每个(?:编码器|解码器|层|block)(?:都?有|包?含|使用|的)?",

@@ -40,6 +40,11 @@ _OTHERWISE = pattern(
 """Words of a line by which other patches are counted than those that an image is cut into."""
 _SIGNS = ("atch", "块", "oken", "序列", "cls", "CLS", "class")
 """One of these stands in every line that counts patches."""
+_RESIZED = pattern(
+    r"(?:分辨率|尺寸|图[像片]|输入|resolution|image size)[^,，。;；]{0,16}(?:从|由|提[高升]|增[加大]|升|放大|换成|改[为成]|变|from|increas|rais|chang)[^。;；]{0,16}\d{3}",
+    re.IGNORECASE,
+)
+"""Images of another size than the model's own: ``分辨率从 224 提高到 384``."""
 _ABOVE = 6
 _LARGEST_PATCH = 64
 
@@ -118,6 +123,6 @@ def _sizes(scene: Scene, line: int) -> tuple[set[tuple[int, int]], set[int]]:
         for model in subject.models if subject is not None else ():
             if not patches:
                 patches |= set(values_of(model, "patch"))
-            if not images:
+            if not images and not _RESIZED.search(text):
                 images |= {(side, side) for side in values_of(model, "image")}
     return images, patches

@@ -83,6 +83,8 @@ def _pair_of_sentence(scene: Scene, statement: Sequence[Token], index: int) -> t
     if _OF_THE_WHOLE.search(text, start, token.start) is None or len(counts) != _TWO or sizes[0] == sizes[1]:
         return None
     whole, part = sorted(counts, key=lambda t: likeliest_value(t) or 0, reverse=True)
+    if _ADAPTED.search(text, start, token.start):
+        return None  # ``每层 524,288，32 层 16,777,216，占总参数 0.25%``: of the model, which is not among them
     return None if _CHANGES.search(text, min(whole.start, part.start), token.start) else (part, whole)
 
 
@@ -99,6 +101,8 @@ _CHANGES = pattern(
     r"减少|节省|降低|提升|提高|下降|压缩|剪|量化|准确|嵌入|词表|除以|另外|其余|其他|每层|层的|注意力|前馈|FFN|MLP", re.IGNORECASE
 )
 """Words by which a share is that of something else than the smaller of the two counts."""
+_ADAPTED = pattern(r"每一?个?\s?层|lora|(?<![A-Za-z])r\s?=|低秩|适配", re.IGNORECASE)
+"""Words of a sentence by which its counts are all of parts of a model."""
 _LEADS = frozenset(
     (
         "parameters",

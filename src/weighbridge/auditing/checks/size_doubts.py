@@ -118,7 +118,7 @@ _OF_ANOTHER = pattern(
 _IS_ONE = pattern(r"an? ", re.IGNORECASE)
 """``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
 _OWN = any_word(
-    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified(?! version of (?:the |google|microsoft|meta|openai|megatron))|scaled[- ]?(?:down|up|version|variant)|simplified|implement(?!s\b)\w*(?! details\b))\b|自己|我们的|简化|从零|实现(?!文本|高效|更|对|从|跨|端到端|低|快|多|自动|超|与|性能|了(?!一个)|[^。]{0,12}(?:飞跃|提升|突破|目标|效果|能力|平衡|优化|加速))|发明|虚构|假想|新模型",
+    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified(?! version of (?:the |google|microsoft|meta|openai|megatron))|scaled[- ]?(?:down|up|version|variant)|simplified|implement(?!s\b)\w*(?! details\b))\b|自己|我们的|某个?\s?(?:模型|网络|transformer|编码器|解码器)|简化|从零|实现(?!文本|高效|更|对|从|跨|端到端|低|快|多|自动|超|与|性能|了(?!一个)|[^。]{0,12}(?:飞跃|提升|突破|目标|效果|能力|平衡|优化|加速))|发明|虚构|假想|新模型",
 )
 
 

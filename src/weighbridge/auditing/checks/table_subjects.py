@@ -80,7 +80,8 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
 def _pieces(cell: Cell, kind: str, head: str) -> Iterator[tuple[Cell, str, str]]:
     """Yield what a cell holds, several things where its head names as many: ``671B / 37B`` below ``总参数 / 激活参数``."""
     heads, values = _SLASH.split(head), _SLASH.split(cell.text)
-    kinds = [kind_of(one) or kind_of(f"{one} params") for one in heads]
+    counted = kind in COUNT_COLUMNS  # ``总 / 激活参数``, but not ``上下文 / 生成``
+    kinds = [kind_of(one) or (kind_of(f"{one} params") if counted else "") for one in heads]
     if len(heads) < _SEVERAL or len(heads) != len(values) or len(set(kinds)) != len(kinds) or not all(kinds) or "other" in kinds:
         yield cell, kind, head
         return

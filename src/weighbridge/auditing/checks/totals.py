@@ -50,7 +50,7 @@ _BLOCKED = any_word(
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|压缩|剪枝|裁剪|蒸馏|精简|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
 )
-_UP_TO = pattern(r"\d[\d.,]*\s?(?:[KMBT]|亿|万|million|billion)?\s*(?:到|至|\bto|~|–|—)\s*(?:over |about )?$", re.IGNORECASE)
+_UP_TO = pattern(r"\d[\d.,]*\s?(?:[KMBT]|亿|万|million|billion)?\s*(?:到|至|\bto|~|–|—|[-=—]+>|→|➜|⇒)\s*(?:over |about )?$", re.IGNORECASE)
 """Before the second number of a range: ``从 0.5B 到 72B``."""
 _VERSION_OF = pattern(r"[- ](?:param(?:eter)?s? )?(?:version|variant|copy|cousin|edition)s? of\b", re.IGNORECASE)
 """Behind a count, what makes it another model's: ``the 66M-parameter version of BERT-base is called DistilBERT``."""

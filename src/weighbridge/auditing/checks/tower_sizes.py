@@ -71,7 +71,13 @@ def _sizes(scene: Scene) -> Iterator[Claim]:
         for index, field in said:
             text = scene.lines[index].text
             most = agreed * 2 >= len(said) or said[-1][0] == first
-            sure = agreed >= 1 and most and FIRM.search(text) is None and not _is_of_others(text, field)
+            sure = (
+                agreed >= 1
+                and most
+                and not _ORDINAL.search(text, 0, field.start)
+                and FIRM.search(text) is None
+                and not _is_of_others(text, field)
+            )
             yield from _size(scene, index, field, own, sure=sure)
 
 
@@ -116,6 +122,8 @@ def _is_of_others(text: str, field: Field) -> bool:
     return OTHERWISE.search(clause) is not None
 
 
+_ORDINAL = patterns.pattern(r"第[\d\s、,，和与及]*$")
+"""Before the number of one of the layers: ``第 7、15、23、31 层``."""
 _CLAUSE = patterns.pattern(r"[,，;；:：()（）。]|\.(?!\d)|\band\b")
 
 

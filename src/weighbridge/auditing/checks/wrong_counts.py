@@ -31,6 +31,12 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
     text = scene.lines[token.line].text
     if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(text, token.end)):
         return
+    if _DENIED.search(text, max(0, token.start - _SENTENCE), token.end + _SENTENCE):
+        return
+    if not token.unit and number > right and _is_said_near(scene, token.line, int(number) - right):
+        return  # with the parameters of an adapter, which the text counts too
+    if _OF_SOME_LAYERS.search(text, max(0, token.start - _SENTENCE), token.start):
+        return
     if _OF_A_TOWER.search(text, max(0, token.start - _SENTENCE), token.start):
         return
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
@@ -72,6 +78,17 @@ _OF_A_TOWER = pattern(
     re.IGNORECASE,
 )
 """One tower of several, that the sentence up to a count is about: ``Qwen2-VL-7B 的视觉编码器有 32 层，约 6.75 亿参数``."""
+_DENIED = pattern(r"有人(?:说|认为|以为)|误(?:以为|认为|传)|(?:这|说法|答案)[^。;；\d]{0,4}(?:是错|不对|有误|不准确)")
+"""Words by which a text says itself that a count is wrong: ``有人说 BERT-base 有 1.5 亿参数，这是错的``."""
+
+
+def _is_said_near(scene: Scene, line: int, number: int) -> bool:
+    """Tell whether a number stands on one of the lines around another."""
+    return any(re.search(rf"(?<![\d,.]){number}(?![\d.])", text.replace(",", "")) for text in scene.texts[max(0, line - 4) : line + 5])
+
+
+_OF_SOME_LAYERS = pattern(r"(?:前|后|最[后上下]|末尾?|[顶底]部?)\s?[\d一二两三四五六七八九十]+\s?(?:层|个)[^,，。;；]*$")
+"""Some layers of a model, which the words right before a count are about: ``前 6 层参数 42,527,232``."""
 _SENTENCE = 160
 _UNIT_AHEAD = pattern(r"\s?(?:,|/|and\b|or\b|to\b|[-–])\s?[~≈]?\d[\d.]*\s?(?:million|billion|[MB]\b)", re.IGNORECASE)
 """Behind the first of two counts that have one unit: ``149 and 395 million, respectively``."""

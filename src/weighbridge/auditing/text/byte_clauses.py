@@ -143,6 +143,7 @@ class _Reader:
         self.role = ""
         self.listed = 0
         self.waiting: Piece | None = None
+        self.aside = False
 
     def read(self, clause: Sequence[Piece]) -> None:
         """Read a clause; one that is not understood ends what may be said of the model before."""
@@ -153,6 +154,9 @@ class _Reader:
             elif piece.kind == "name":
                 self.count, self.name, self.parts, self.rate = None, int(piece.value), [], None
         self.training = self.training or "train" in kinds
+        aside, self.aside = self.aside and kinds[-1:] == ["close"], "unknown" in kinds and kinds[-1] == "open"
+        if aside and "figure" not in kinds:
+            return  # ``每 token 的缓存 70KB（BF16）`` says the dtype of what was not understood
         if "unknown" in kinds or "active" in kinds:
             self.role, self.dtype, self.parts, self.waiting = "", None, [], None
             last = max(place for place, kind in enumerate(kinds) if kind in ("unknown", "active"))

@@ -62,6 +62,8 @@ _SHIFTS = pattern(
     r"[比像似改小仿剪减删]|不同|相比|学生|教师|蒸馏|基于|参考|后继|另|别的|版|网络|变体|分支|基线|本文|量化|压缩|冻结|微调|插入|接|加|换|草稿|奖励|视觉|语音|图像|文本|检索|分类"
 )
 """Words by which a clause that is not understood may go on to another model, or to a part of this one."""
+_DERIVED = pattern(r"(?:基于|源自|来自|改进自|改编自|微调自|参考了?|初始化自?|骨干[为是])\s?$")
+"""Right before a name, what says that another model was made from that one."""
 _SUBJECTS = frozenset(("name", "former", "latter", "both"))
 _COUNTED = frozenset(("heads", "kv_heads", "experts", "active", "shared", "head_dim", "mlp"))
 """What each layer has, and the model with it."""
@@ -99,7 +101,9 @@ class _Reader:
             kept = (clause[named[0]].at,) if len(named) == 1 and clause[named[0]].kind == "name" else () if named else self.subjects
             shifts = any(piece.kind == "number" for piece in clause) or _SHIFTS.search(self.text, clause[0].start, clause[-1].end)
             self.subjects = () if shifts else kept
-            if named and unknown[-1] < named[-1]:
+            if named and _DERIVED.search(self.text, clause[0].start, clause[named[-1]].start):
+                self.subjects = ()
+            elif named and unknown[-1] < named[-1]:
                 self._name(clause[named[-1]], joined=False, known=True)
                 self.sure = False
                 self._sizes(clause[named[-1] + 1 :])
@@ -124,6 +128,8 @@ class _Reader:
 
     def _sizes(self, clause: Sequence[Piece]) -> None:
         """Take the sizes of a clause in which every word is understood."""
+        if clause and clause[0].word == "share" and sum(piece.kind == "number" for piece in clause) > 1:
+            self.subjects = ()  # ``13B 有 40 层`` is of a sister that is called by its size alone
         spread, every, steps, each, side = False, False, 0, False, False
         waiting: Piece | None = None
         listed: list[tuple[str, Piece]] = []
@@ -183,6 +189,9 @@ class _Reader:
         of_part = previous in ("number", "side", "each")  # ``12 层编码器共 8500 万参数``
         if self.label and (not word or self.label in _LABELLED.get(word, ())):
             word = self.label
+        elif not word and previous == "pause" and listed and not self.label:
+            listed.append((listed[-1][0], piece))  # ``维度为 128、256`` are of several models
+            return None
         elif word in ("", "words", "share"):
             carried = self.carried if previous == "name" else ""
             if not carried or (word and carried not in _LABELLED.get(word, ())):
