@@ -68,7 +68,7 @@ def _hold(scene: Scene, token: Token, said: SaidCount, own: ReferenceCounts, *, 
             return
     model = scene.model_at(token.line, token.start)
     number = likeliest_value(token)
-    if number is None or model is None or doubtful or said.part not in _PLAIN:
+    if number is None or model is None or doubtful or said.part not in _PLAIN or not choices or not number:
         return
     layers = own.components.get("layer", ())
     repeats = {round(all_.number / layers[0].number) for all_ in layers} if layers else set()

@@ -148,6 +148,8 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     if head:
         place = place._replace(near=f"{head} {place.near}", sentence=f"{head} {place.sentence}", text=f"{head} | {place.text}")
     clause = text[start : token.end] + re.split(r"[,，;；。、]|加上?|\band\b|\bplus\b", text[token.end : token.end + 16])[0]
+    if _SHARED_OUT.search(text, start, token.start):
+        return None  # Long because every guard is about the one figure
     of_cache, of_weights = ([m.start() for m in pattern.finditer(clause)] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
         told = dtype_sizes(f"{place.sentence} {around}")
@@ -272,6 +274,11 @@ def _is_anothers_dtype(sentence: str, figure: str) -> bool:
     return any(dtype_sizes(clause) and figure not in clause and _BYTES.search(clause) for clause in clauses)
 
 
+_SHARED_OUT = patterns.pattern(
+    r"(?:每[张块个]?\s?(?:卡|gpu|显卡)|zero-?[123]|单卡)[^;；。,，]{0,16}$|(?:kv\s?cache|缓存)[^;；。]{0,24}[,，]\s?(?:合计|总计|总共|共计|加起来|一共)[约为]?\s?$",
+    re.IGNORECASE,
+)
+"""Before a figure that is of one card of several, or the sum of a cache and more."""
 _BYTES = patterns.pattern(r"\d\s?(?:[KMGT]i?B|G)(?![A-Za-z])")
 _AGAINST = patterns.pattern(
     r"(?:\b(?:as|than|instead of|compared (?:to|with)|relative to|of|vs\.?|versus|half)(?: the| that of)?|比)\s?$", re.IGNORECASE

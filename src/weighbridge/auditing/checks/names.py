@@ -131,12 +131,14 @@ _DOUBLED = pattern(r"(?<![\w.-])(?P<name>[a-z][a-z0-9.]{1,24}(?:-[a-z0-9.]{1,12}
 
 def _is_backbone(lower: str, mention: Mention) -> bool:
     """Tell whether a name is that of another model's backbone: ``RetinaNet with a ResNet-50 backbone``."""
-    if _AS_EXPERTS.match(lower, mention.end):
+    if _AS_EXPERTS.match(lower, mention.end) or _PLUS.match(lower, mention.end):
         return True
     return _BACKBONE.match(lower, mention.end) is not None and _WITH.search(lower, max(0, mention.column - 24), mention.column) is not None
 
 
 _BACKBONE = pattern(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
+_PLUS = pattern(r"\+(?=[\s、,，;；。:：]|[(（]|[\u4e00-\u9fff]|$)(?!\s+\w+(?:-\w+)*\s*[=≈])(?![\s]*[a-z])")
+"""Behind a name, what makes it another one's: ``Command-R+``."""
 _AS_EXPERTS = pattern(r"[*_`'\"]* experts\b")
 """Behind a name, what makes it that of a part: ``eight Mistral 7B experts``."""
 _WITH = pattern(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")

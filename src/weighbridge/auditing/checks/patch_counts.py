@@ -40,6 +40,8 @@ _OTHERWISE = pattern(
 """Words of a line by which other patches are counted than those that an image is cut into."""
 _SIGNS = ("atch", "块", "oken", "序列", "cls", "CLS", "class")
 """One of these stands in every line that counts patches."""
+_USUAL = 224
+"""The side that most models of images are called by, whatever side the one at hand was tuned to."""
 _RESIZED = pattern(
     r"(?:分辨率|尺寸|图[像片]|输入|resolution|image size)[^,，。;；]{0,16}(?:从|由|提[高升]|增[加大]|升|放大|换成|改[为成]|变|from|increas|rais|chang)[^。;；]{0,16}\d{3}",
     re.IGNORECASE,
@@ -124,5 +126,6 @@ def _sizes(scene: Scene, line: int) -> tuple[set[tuple[int, int]], set[int]]:
             if not patches:
                 patches |= set(values_of(model, "patch"))
             if not images and not _RESIZED.search(text):
-                images |= {(side, side) for side in values_of(model, "image")}
+                sides = set(values_of(model, "image"))
+                images |= {(side, side) for side in sides | ({_USUAL} if not any(str(side) in text for side in sides) else set())}
     return images, patches

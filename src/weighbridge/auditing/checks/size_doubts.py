@@ -152,7 +152,7 @@ _BESIDE = pattern(r"[\s*`_]*(?:of|is|=|:|：|为|是)?[\s*`_]*")
 _OF_A_PART = pattern(
     r"\b(?:first|last|top|bottom|only|freez\w*|each|every|per|more|fewer|less|extra|another|shared?|student|teacher|prun\w*|remov\w*|drop\w*|than|instead|vs|"
     r"versus|compared|like|unlike|if|would|could|our|ours|my|custom|distil\w*|into|from|to|of the|out of|with only|draft|encoder|decoder|cross|query|kept|keep\w*)\b|"
-    r"前(?!馈)|后|每|只|仅|冻结|剪|比|若|如果|我们|自己|改|减|加|新|而",
+    r"前(?!馈)|后|每|只|仅|冻结|剪|比|若|如果|假如|要是|倘若|我们|自己|改|减|加|新|而",
     re.IGNORECASE,
 )
 """Words by which a number of layers or heads is another than the model's."""

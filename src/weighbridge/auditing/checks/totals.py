@@ -48,7 +48,7 @@ _BLOCKED = any_word(
     r"\bthan\b|\bscal(?:e[sd]?|ing)\b|\bmodels (?:of|with|at|having)\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
-    r"reduc|sav|减少|节省|压缩|剪枝|裁剪|蒸馏|精简|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
+    r"reduc|sav|减少|节省|压缩|剪枝|裁剪|蒸馏|精简|compress|prun|if |如果|假如|要是|倘若|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
 )
 _UP_TO = pattern(r"\d[\d.,]*\s?(?:[KMBT]|亿|万|million|billion)?\s*(?:到|至|\bto|~|–|—|[-=—]+>|→|➜|⇒)\s*(?:over |about )?$", re.IGNORECASE)
 """Before the second number of a range: ``从 0.5B 到 72B``."""
@@ -56,7 +56,7 @@ _VERSION_OF = pattern(r"[- ](?:param(?:eter)?s? )?(?:version|variant|copy|cousin
 """Behind a count, what makes it another model's: ``the 66M-parameter version of BERT-base is called DistilBERT``."""
 _ARE_PART = pattern(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
 _COMPARED = any_word(
-    r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每|剪枝|裁剪|蒸馏|压缩|精简",
+    r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假如|要是|倘若|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每|剪枝|裁剪|蒸馏|压缩|精简",
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
 _BESIDE = pattern(
@@ -227,6 +227,8 @@ def _is_inside(text: str, place: int) -> bool:
 
 def is_active(before: str, after: str) -> bool:
     """Tell whether a count is of what works on a token, by the words of its own clause behind it, or right before it."""
+    if _NEXT_IS_ACTIVE.match(after):
+        return False  # ``456B 激活 45.9B``: the next one is
     behind, ahead = _TURN.split(after)[0][:32], _BEGUN.split(before)[-1][-28:]
     clause = _TURN.split(ahead)[-1]
     for words in (clause,) if _OF_EXPERTS.search(before) else (clause, ahead):
@@ -238,6 +240,7 @@ def is_active(before: str, after: str) -> bool:
 
 _NEXT_CLAUSE = pattern("[,，;；](?=[\u4e00-\u9fff])")
 """Where a Chinese sentence goes on to something else: ``76.1 亿,更关键的是其非嵌入参数``."""
+_NEXT_IS_ACTIVE = pattern(r"\s?(?:个?参数)?[,，、]?\s?(?:每[^\d,，]{0,12})?激活(?:参数)?(?:量)?[约为仅]?\s?\d")
 _OUT_OF = pattern(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |a total of )?[~≈]?$", re.IGNORECASE)
 _BEGUN = pattern(r"[\d;；。]|(?<=\d)[^()（）\d]*[)）]")
 """Where a count's own words begin: behind another number, and behind the parentheses that it stands in."""

@@ -130,6 +130,7 @@ class _Reader:
         """Take the sizes of a clause in which every word is understood."""
         if clause and clause[0].word == "share" and sum(piece.kind == "number" for piece in clause) > 1:
             self.subjects = ()  # ``13B 有 40 层`` is of a sister that is called by its size alone
+        # Long because it is one walk over the words, each of which has its own meaning for those behind it.
         spread, every, steps, each, side = False, False, 0, False, False
         waiting: Piece | None = None
         listed: list[tuple[str, Piece]] = []
