@@ -53,7 +53,9 @@ def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
-    if any(is_so(text, claim) for is_so in (_is_another_sources, _is_of_a_head, _is_set_right)) or is_of_a_count_above(scene, index, claim):
+    if any(
+        is_so(text, claim) for is_so in (_is_another_sources, _is_another_networks, _is_of_a_head, _is_set_right)
+    ) or is_of_a_count_above(scene, index, claim):
         return True
     if claim.kind == "configuration" and _is_behind_a_part(scene, index, claim):
         return True
@@ -130,6 +132,18 @@ def _is_of_a_head(text: str, claim: Claim) -> bool:
     """Tell whether a width is said to be a head's, and divides the model's: ``hidden_dim=128 (per head)``."""
     value, right = int(claim.value or 0), int(claim.expected or 0)
     return value > 1 and right > value and right % value == 0 and _OF_A_HEAD.match(text, claim.end) is not None
+
+
+def _is_another_networks(text: str, claim: Claim) -> bool:
+    """Tell whether a size is of a network that its sentence has brought in beside the model, or of ELECTRA's generator."""
+    return claim.kind == "configuration" and _ANOTHER_NETWORK.search(text, 0, claim.start) is not None
+
+
+_ANOTHER_NETWORK = patterns.pattern(
+    r"(?:(?:\b(?:and|plus|with|followed by|on|into)|\+) an? (?:\d+|one|two|three|four|six|single)[- ]layer|\bgenerator\b(?!.*\bdiscriminator\b)|生成器(?!.*判别器))(?:(?!\. )[^;。；!?])*$",
+    re.IGNORECASE,
+)
+"""``BERT-base as the encoder and a 6-layer decoder with a hidden size of 512``."""
 
 
 def _is_what_was(text: str, claim: Claim) -> bool:

@@ -18,7 +18,7 @@ _ALSO = {
     "vit-large-patch16-224": ("307M",), "vit-large-patch16-384": ("307M",),
     "vit-large-patch32-384": ("307M",), "beit-large-patch16-224": ("307M",), "sam-vit-huge": ("636M",), "sam-vit-base": ("91M",), "sam-vit-large": ("308M",),
     "deepseek-v3": ("685B",), "deepseek-r1": ("685B",), "vit-huge-patch14-224-in21k": ("632M",), "gpt-j-6b": ("6,053,381,344",), "gpt-neox-20b": ("20,556,201,984",),
-    "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",),
+    "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",), "layoutlmv3-base": ("133M",), "layoutlmv3-large": ("368M",),
 }  # fmt: skip
 """Figures that the authors gave and later corrected, or that count more than the class does (DeepSeek's file with its
 multi-token prediction layer; GPT-NeoX's the norms and row-wise biases of its two tensor-parallel ranks twice): everybody repeats them."""
