@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
@@ -52,7 +53,9 @@ def _claim(scene: Scene, token: Token, number: int, right: int) -> Claim:
 def _value(code: str, known: Mapping[str, int]) -> int | None:
     """Return what an expression of whole numbers and known names computes, within bounds."""
     try:
-        return _evaluate(ast.parse(code, mode="eval").body, known)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's own of what it reads: ``12and``
+            return _evaluate(ast.parse(code, mode="eval").body, known)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -54,7 +54,7 @@ def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     if any(
-        is_so(text, claim) for is_so in (_is_another_sources, _is_another_networks, _is_of_a_head, _is_set_right)
+        is_so(text, claim) for is_so in (_is_another_sources, _is_another_networks, _is_denied, _is_of_a_head, _is_set_right)
     ) or is_of_a_count_above(scene, index, claim):
         return True
     if claim.kind == "configuration" and _is_behind_a_part(scene, index, claim):
@@ -132,6 +132,17 @@ def _is_of_a_head(text: str, claim: Claim) -> bool:
     """Tell whether a width is said to be a head's, and divides the model's: ``hidden_dim=128 (per head)``."""
     value, right = int(claim.value or 0), int(claim.expected or 0)
     return value > 1 and right > value and right % value == 0 and _OF_A_HEAD.match(text, claim.end) is not None
+
+
+def _is_denied(text: str, claim: Claim) -> bool:
+    """Tell whether the sentence goes on to say that it is not so: ``"GPT-2 has 16 layers" is wrong``."""
+    return _DENIED.match(text, claim.end) is not None
+
+
+_DENIED = patterns.pattern(
+    r"(?:(?!\. )[^;。；!?|]){0,48}?\b(?:is|was|are|were)(?: (?:simply|just|plainly|of course|clearly))? (?:wrong|false|untrue|incorrect|mistaken|not (?:true|right|correct|so)|(?:an? )?(?:myth|mistake|error|typo|slip)|nonsense)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_another_networks(text: str, claim: Claim) -> bool:
