@@ -240,7 +240,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
             return
         yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
         if any(way.seq for way in ways) and not stated_positions(model):
-            yield _unbounded(model)
+            yield _context_note(model)
         return
     if not any(term.whole for way in ways for term in way.terms if term.what == ACTIVATIONS):
         yield mark("The activations of this model are not described, and are left out.")
@@ -250,7 +250,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
             yield mark("Activations are counted as in full training: what this model keeps with an adapter is not worked out.")
 
 
-def _unbounded(model: ModelValue) -> str:
+def _context_note(model: ModelValue) -> str:
     """Say that memory alone bounds the context, and which length the release states, where that is known."""
     lengths = published_lengths(model.source)
     if lengths:
