@@ -81,6 +81,10 @@ ELEMENTS = (mark("elements per token"), mark("elements per state"), mark("elemen
 """What the elements of a row are those of: a token's keys and values, or a state, which has no number of tokens."""
 
 
+ENGINE_NAMES = {"reference": mark("the reference library"), "llama.cpp": mark("llama.cpp"), "vllm": mark("vllm"), "sglang": mark("sglang")}
+"""Whose rules a cache follows; Chinese sets a Latin name off by spaces."""
+
+
 def _remarks(model: ModelValue, found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
     if not found.layers:
         return [say("This model keeps no cache, so batch and length cost nothing here.")]
@@ -88,7 +92,7 @@ def _remarks(model: ModelValue, found: CacheSize, given: Inputs, dtype: str, say
         size=memory_size(found.bytes, say),
         given=describe_inputs(model, given, say),
         dtype=dtype,
-        engine=say("the reference library") if found.engine == "reference" else found.engine,
+        engine=say(ENGINE_NAMES[found.engine]),
         trust=say(CERTAINTY[found.trust]),
     )
     return [say("{one} {other}").format(one=what, other=_growth(found, given, say)), *beyond_positions(model, given, say)]
