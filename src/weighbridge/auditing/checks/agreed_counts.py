@@ -6,17 +6,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
+from weighbridge.auditing.checks.count_doubts import is_active, is_hedged
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
-from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.said_sizes import sizes_in_text
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, is_own_size, only_model, sentence_bounds, subject_of_sentence
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.topics import goes_on
-from weighbridge.auditing.checks.totals import is_active, is_hedged
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern

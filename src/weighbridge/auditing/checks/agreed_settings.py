@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
-from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
+from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.listed_sizes import OF_CODE
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, confirm, possible_sizes
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.settings import COUNTS, Setting

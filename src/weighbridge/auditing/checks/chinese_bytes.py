@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.count_subjects import of_mention
-from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.byte_clauses import SaidBytes, bytes_of_clauses

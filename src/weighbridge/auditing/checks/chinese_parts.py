@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
-from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
-from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token

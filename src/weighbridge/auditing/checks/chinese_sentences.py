@@ -7,19 +7,20 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
+from weighbridge.auditing.checks.count_doubts import is_hedged
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import LONGEST, field_claim
+from weighbridge.auditing.checks.fields import field_claim
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.sentence_subjects import only_model
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.totals import is_hedged
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern

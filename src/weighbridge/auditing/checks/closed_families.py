@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.checks.count_doubts import is_hedged
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
@@ -16,7 +17,6 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.totals import is_hedged
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import LONGEST, field_claim
+from weighbridge.auditing.checks.fields import field_claim
 from weighbridge.auditing.checks.names import UNKNOWN, Mention
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.sentence_subjects import sentence_bounds
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern

@@ -9,6 +9,7 @@ from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.counts_above import is_of_a_count_above
 from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.other_sources import is_another_sources
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
@@ -47,14 +48,14 @@ def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]
     for one in claims:
         index = index_of[one.line]
         wrong = one.verdict == "wrong" and one.kind == "configuration"
-        if not wrong or not (_is_behind_a_part(scene, index, one) or _is_another_sources(scene.lines[index].text, one)):
+        if not wrong or not (_is_behind_a_part(scene, index, one) or is_another_sources(scene.lines[index].text, one)):
             yield one
 
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     if any(
-        is_so(text, claim) for is_so in (_is_another_sources, _is_another_networks, _is_denied, _is_of_a_head, _is_set_right)
+        is_so(text, claim) for is_so in (is_another_sources, _is_another_networks, _is_denied, _is_of_a_head, _is_set_right)
     ) or is_of_a_count_above(scene, index, claim):
         return True
     if claim.kind == "configuration" and _is_behind_a_part(scene, index, claim):
@@ -222,29 +223,6 @@ def _without_towers(scene: Scene, index: int, claim: Claim, text: str) -> str:
     for pattern in (WORDS[kind] for kind in towers(model)) if model is not None and claim.kind == "configuration" else ():
         text = pattern.sub(lambda found: " " * len(found[0]), text)
     return text
-
-
-def _is_another_sources(text: str, claim: Claim) -> bool:
-    """Tell whether a sentence gives two sources two numbers, the right one among them: ``8 heads in the paper (12 in the released code)``."""
-    _, end = sentence_of(text, claim.start)
-    behind = text[claim.end : min(end, claim.end + _REACH)]
-    if claim.kind == "configuration" and _IN_THE_PAPER.match(behind) is not None:
-        return True  # ``8 attention heads in the paper``: a release may have others
-    return (
-        _SOURCE.search(behind) is not None
-        and re.search(rf"(?<![\d.,]){claim.expected:,}(?![.,]?\d)|(?<![\d.,]){claim.expected}(?![.,]?\d)", behind) is not None
-    )
-
-
-_REACH = 80
-"""Characters behind a number that may give another source's."""
-_IN_THE_PAPER = patterns.pattern(
-    r"[^\d.,;:，；。]{0,24}\b(?:in|per|by|according to) (?:the|its|their) (?:original )?(?:paper|report)\b", re.IGNORECASE
-)
-_SOURCE = patterns.pattern(
-    r"\b(?:in|by|of|per) (?:the|its|their) (?:\w+ ){0,2}(?:paper|report|article|code|repository|checkpoint|config)\b|论文|原文|技术报告|代码",
-    re.IGNORECASE,
-)
 
 
 def _is_in_a_shape(text: str, claim: Claim) -> bool:

@@ -8,26 +8,21 @@ from functools import lru_cache
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
-from weighbridge.auditing.checks.names import ANOTHER, ASIDE, Mention
-from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import StatedField, fields_of_line
 from weighbridge.auditing.checks.table_places import lines_of_others
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import any_word, pattern
-from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
-from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-LONGEST = 10_000
-"""Characters of a line that is a sentence or a row of a table."""
 _LISTED = ("layers", "heads", "kv_heads", "experts", "active", "hidden")
 """Sizes that a sentence or a list of a model's sizes says plainly enough to be wrong."""
 OTHERWISE = any_word(
@@ -40,23 +35,13 @@ OTHERWISE = any_word(
 _SENTENCE = pattern(r"[。;；!?！？]|\.(?!\d)|\|")
 
 
-class _StatedField(NamedTuple):
-    """A size with its place and what it is said of."""
-
-    line: int
-    field: Field
-    models: tuple[ModelValue, ...]
-    name: str
-    near: bool
-
-
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the sizes that lines say in words; a sentence, or a list that agrees otherwise, makes one wrong."""
     skipped = {*tabled, *modules.places(scene), *lines_of_others(scene)}
-    found = [said for index in range(len(scene.lines)) if index not in skipped for said in _of_line(scene, index)]
+    found = [said for index in range(len(scene.lines)) if index not in skipped for said in fields_of_line(scene, index)]
     for block in _blocks(found):
         agreed = len({said.field.word for said in block if _is_own(said)})
-        by_line: dict[int, list[_StatedField]] = {}
+        by_line: dict[int, list[StatedField]] = {}
         for said in block:
             by_line.setdefault(said.line, []).append(said)
         for said in block:
@@ -72,78 +57,9 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
                     yield _claim(scene, said, "wrong", right)
 
 
-def _of_line(scene: Scene, index: int) -> Iterator[_StatedField]:
-    text = scene.lines[index].text
-    if not re.search(r"\d", text):
-        return
-    fields = list(read_fields(text)) if len(text) <= LONGEST else []
-    alone = re.fullmatch(r"[\s*|`~≈]*(\d{1,3}(?:,\d{3})+|\d{1,7})[\s*|`]*", text)
-    if alone is not None and not fields:
-        above = next((scene.lines[i].text for i in range(index - 1, max(-1, index - 3), -1) if scene.lines[i].text.strip()), "")
-        word = label_of_line(above)
-        if word is not None:
-            fields = [Field(word, int(alone[1].replace(",", "")), *alone.span(1), True)]
-    named = scene.mentions.get(index, ())
-    for field in fields:
-        if not any(m.column <= field.start < m.end for m in named):
-            models, name, near = _models(scene, index, field)
-            if models:
-                yield _StatedField(index, field, models, name, near)
-
-
-def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, ...], str, bool]:
-    """Return the models that a size may be of, what they are called, and whether a name of one model stands close enough to be sure."""
-    if scene.given:
-        return (scene.models[""],), scene.main.name if scene.main else "", True
-    before = [m for m in scene.mentions.get(index, ()) if m.end <= field.start]
-    if before and any(words.search(scene.lines[index].text, before[-1].end, field.start) for words in (ANOTHER, ASIDE)):
-        return (), "", False
-    if before:
-        return *_of_mention(before[-1]), before[-1].kind == MODEL
-    after = [m for m in scene.mentions.get(index, ()) if m.column >= field.end and m.column - field.end <= FIELD_GAP]
-    if after and re.search(r"(?:of|in|for|的|[(（])\W*$", scene.lines[index].text[field.end : after[0].column]):
-        return *_of_mention(after[0]), False
-    for above in scene.naming_lines(index, LISTED_REACH):
-        mentions = scene.mentions[above]
-        models = [m for m in mentions if m.kind == MODEL]
-        if mentions and not models and (index - above > FIELD_REACH or mentions[-1].kind != FAMILY):
-            return (), "", False  # another model is spoken of, that is not known
-        if mentions:
-            return *_of_mention(models[-1] if models else mentions[-1]), len({m.names for m in models}) == 1 and _leads(scene, above)
-    model = scene.model_at(index, field.start)
-    return ((model,), "", False) if model is not None else ((), "", False)
-
-
-def _leads(scene: Scene, line: int) -> bool:
-    """Tell whether a line that names a model opens what stands below it: a heading, the name alone, words that end in a colon."""
-    one = scene.lines[line]
-    named = scene.mentions[line]
-    plain = one.text.strip().strip("*_# ")
-    rest = len(re.sub(r"[\W_]", "", plain)) - sum(m.end - m.column for m in named)
-    if _is_one_of_several(scene, line):
-        return False
-    return bool(one.heading) or plain.endswith((":", "：")) or (rest <= LEAD_LETTERS and "(" not in plain and "=" not in plain)
-
-
-def _is_one_of_several(scene: Scene, line: int) -> bool:
-    """Tell whether a line is an item with a number, below one on another model: ``- GPT-2 base: 12 heads`` and ``- GPT-2 XL: 25 heads`` lead nothing."""
-    text, named = scene.lines[line].text, scene.mentions[line]
-    above = scene.mentions.get(line - 1, ())
-    others = {m.name for m in above if m.kind == MODEL} - {m.name for m in named}
-    return bool(others) and _DIGIT.search(text, named[-1].end) is not None and not scene.lines[line].heading
-
-
-_DIGIT = pattern(r"\d")
-
-
-def _of_mention(mention: Mention) -> tuple[tuple[ModelValue, ...], str]:
-    models = tuple(model for name in mention.names[:MOST_MEMBERS] if (model := preset_model(name)) is not None)
-    return models, mention.name or ""
-
-
-def _blocks(found: Sequence[_StatedField]) -> Iterator[list[_StatedField]]:
+def _blocks(found: Sequence[StatedField]) -> Iterator[list[StatedField]]:
     """Group the sizes that stand together and are of one model."""
-    block: list[_StatedField] = []
+    block: list[StatedField] = []
     for said in found:
         if block and (said.models != block[-1].models or said.line - block[-1].line > FIELD_REACH):
             yield block
@@ -153,11 +69,11 @@ def _blocks(found: Sequence[_StatedField]) -> Iterator[list[_StatedField]]:
         yield block
 
 
-def _is_own(said: _StatedField) -> bool:
+def _is_own(said: StatedField) -> bool:
     return any(said.field.value in field_values(model).get(said.field.word, frozenset()) for model in said.models)
 
 
-def _is_any(said: _StatedField) -> bool:
+def _is_any(said: StatedField) -> bool:
     """Tell whether a number is a size of its models that is called alike: heads of one kind and of the other, widths, experts."""
     alike = next((group for group in _ALIKE if said.field.word in group), (said.field.word,))
     return any(said.field.value in field_values(model).get(word, ()) for model in said.models for word in alike)
@@ -166,12 +82,12 @@ def _is_any(said: _StatedField) -> bool:
 _ALIKE = (("heads", "kv_heads"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",))
 
 
-def _main_values(said: _StatedField) -> frozenset[int]:
+def _main_values(said: StatedField) -> frozenset[int]:
     values = main_values(said.models[0])
     return frozenset((values[said.field.word],)) if said.field.word in values else frozenset()
 
 
-def _can_be_wrong(said: _StatedField, words: Collection[str]) -> bool:
+def _can_be_wrong(said: StatedField, words: Collection[str]) -> bool:
     one_of_a_kind = all(model.description is not None and not is_composite(model) for model in said.models)
     return said.near and said.field.word in words and said.field.value > 0 and one_of_a_kind and not _is_any(said)
 
@@ -188,7 +104,7 @@ def is_composite(model: ModelValue) -> bool:
     )
 
 
-def _is_listed_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedField], agreed: int) -> bool:
+def _is_listed_wrong(scene: Scene, said: StatedField, block: Sequence[StatedField], agreed: int) -> bool:
     """Tell whether a size in a list of a named model's sizes is not the model's, though others of the list are."""
     if not _can_be_wrong(said, _LISTED) or agreed < AGREED_FIELDS or not (said.field.labelled or _is_bullet(scene, said)):
         return False
@@ -198,11 +114,11 @@ def _is_listed_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedFi
     return not (OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
 
 
-def _is_bullet(scene: Scene, said: _StatedField) -> bool:
+def _is_bullet(scene: Scene, said: StatedField) -> bool:
     return re.fullmatch(r"\s*[-*+•·]\s*", scene.lines[said.line].text[: said.field.start]) is not None
 
 
-def _is_said_wrong(scene: Scene, said: _StatedField) -> bool:
+def _is_said_wrong(scene: Scene, said: StatedField) -> bool:
     """Tell whether a sentence gives its one model a number of experts that it has not."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
@@ -216,7 +132,7 @@ def _is_said_wrong(scene: Scene, said: _StatedField) -> bool:
     return not others and not _SENTENCE.search(between) and not OTHERWISE.search(around)
 
 
-def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_StatedField]) -> bool:
+def _is_enumerated_wrong(scene: Scene, said: StatedField, on_line: Sequence[StatedField]) -> bool:
     """Tell whether one of the sizes that a sentence gives its one model is not the model's, though all the others are."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
@@ -254,6 +170,6 @@ def field_claim(scene: Scene, token: Token, word: str, value: int, right: int, v
     return claim(scene.lines, token, token, "configuration", verdict, **facts)
 
 
-def _claim(scene: Scene, said: _StatedField, verdict: str, right: int) -> Claim:
+def _claim(scene: Scene, said: StatedField, verdict: str, right: int) -> Claim:
     token = Token("num", "", said.line, said.field.start, said.field.end)
     return field_claim(scene, token, said.field.word, said.field.value, right, verdict)

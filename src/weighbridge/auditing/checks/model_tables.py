@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks import listed_sizes, tower_sizes, towers, wrong_counts
+from weighbridge.auditing.checks.cell_models import models_of_cell
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
@@ -26,7 +27,7 @@ from weighbridge.auditing.checks.table_counts import (
     doubtful_columns,
     part_claims,
 )
-from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, models_of_cell, whole_number
+from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.lengths import read_length

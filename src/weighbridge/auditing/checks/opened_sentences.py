@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from weighbridge.auditing.checks.agreed_sentences import SUPPOSED
+from weighbridge.auditing.checks.count_doubts import is_active, is_hedged
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import LONGEST, field_claim, is_composite
+from weighbridge.auditing.checks.fields import field_claim, is_composite
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.sentence_subjects import WIDTHS, sentence_bounds
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
-from weighbridge.auditing.checks.totals import is_active, is_hedged
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern

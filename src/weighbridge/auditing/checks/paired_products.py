@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE, field_claim
+from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import Topic, is_composite, topic
 from weighbridge.auditing.claims import Claim

@@ -6,17 +6,18 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from weighbridge.auditing.checks.count_doubts import is_active, is_blocked, is_hedged, is_of_a_part
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.cut_figures import Judgement
-from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
+from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.plain_totals import OF_PART
 from weighbridge.auditing.checks.said_sizes import SaidSize, sizes_by_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.topics import is_size_of, topic
-from weighbridge.auditing.checks.totals import is_active, is_blocked, is_hedged, is_of_a_part
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern

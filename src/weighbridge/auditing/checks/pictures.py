@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import field_values, main_values
-from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE, field_claim
+from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values
-from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import topic, widths_of
 from weighbridge.auditing.patterns import pattern

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import LONGEST
 from weighbridge.auditing.checks.names import UNKNOWN, Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.said_sizes import sizes_in_text
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.topics import is_size_of, sentence_ends, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize

@@ -7,21 +7,19 @@ The readings are those of ``weigh counts`` and ``weigh reconcile``: the classes 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 from weighbridge.auditing.checks.cut_figures import Judgement, cut_or_rounded_up
-from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, plain_conventions_of, tied_tables
+from weighbridge.auditing.checks.own_counts import list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
-from weighbridge.auditing.claims import Reason, Sentence, because
+from weighbridge.auditing.checks.rounded_conventions import conventions, conventions_of_whole
+from weighbridge.auditing.claims import because
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, whole_bounds
+from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits
 from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUGH_FAR, ROUNDED_DIGITS
-from weighbridge.conventions.additions import PACKED
-from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.presets import preset
@@ -29,7 +27,6 @@ from weighbridge.presets import preset
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from weighbridge.conventions.rules import Convention
     from weighbridge.value import ModelValue
 
 
@@ -121,52 +118,6 @@ def _is_bytes(found: Fit) -> bool:
     return any("bytes" in part.sentence for part in found.reason)
 
 
-def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
-    """Every other way of counting that ``reconcile`` knows."""
-    if token.value is None or what == "active":
-        return
-    if not token.unit and not token.places and token.value.denominator == 1:
-        number = int(token.value)  # the simple ones first: most right numbers are one of them
-        for made in (plain_conventions_of(model).by_value.get(number) or conventions_of(model).by_value.get(number, ()))[:1]:
-            yield Judgement("convention", Exact(made.value), reason_for(made))
-        return
-    for made in _rounded_conventions(token, model)[:1]:
-        yield Judgement("convention", Exact(made.value), reason_for(made))
-
-
-def _conventions_of_whole(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
-    """The ways of counting the whole model, or all its layers, that a rounded figure may be; of no single part of it."""
-    if token.value is not None and what != "active":
-        for made in [made for made in _rounded_conventions(token, model) if made.view.scope in _WHOLE][:1]:
-            yield Judgement("convention", Exact(made.value), reason_for(made))
-
-
-_WHOLE = frozenset(("", "layers", "image-tower", "text-tower", "audio-tower"))
-
-
-def _rounded_conventions(token: Token, model: ModelValue) -> list[Convention]:
-    """Return the simple conventions whose count a rounded figure may be, the simplest first."""
-    table, cheap = plain_conventions_of(model), []
-    for scale in scales(token):
-        low, high = whole_bounds(token, scale)  # they compare in a fraction of the time
-        first, last = bisect_left(table.values, low), bisect_right(table.values, high)
-        found = [made for value in table.values[first:last] for made in table.by_value[value]]
-        cheap += sorted(found, key=lambda made: (made.cost, made.order))
-    packs = significant_digits(token) >= _PACKED_DIGITS and (own_count(model) or 0) >= _LEAST_PACKED
-    return [made for made in cheap if packs or not _counts_packed(made)]
-
-
-def _counts_packed(made: Convention) -> bool:
-    """Tell whether a way of counting takes several weights of a quantized file for one."""
-    return bool(made.view.less) or any(piece.what == PACKED for piece in made.view.added)
-
-
-_PACKED_DIGITS = 2
-"""Digits that a figure shows at least before it may count packed weights: ``3.5B`` of a 7B in four bits; ``4B`` is any of many."""
-_LEAST_PACKED = 10**9
-"""Parameters from which on models are published in four bits: half of BERT's linear maps are no count of BERT, ``66M`` is DistilBERT's."""
-
-
 def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """One tied table counted once more: the head of a published file that is untied, such as T5's."""
     own = own_count(model)
@@ -211,23 +162,6 @@ def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
             yield Judgement("convention", token.value, reason)
 
 
-def reason_for(made: Convention) -> Reason:
-    """Say in which way of counting a number is right."""
-    scope = made.view.scope
-    what = tuple(Sentence(made.view.omissions[index].what) for index in made.omitted)
-    plus = tuple(Sentence(piece.what) for piece in (*made.added, *made.view.less))
-    name: object = made.class_name
-    if scope:
-        name = Sentence(mark("{scope} of {name}"), (("scope", Sentence(SCOPES.get(scope, scope))), ("name", made.class_name)))
-    if what and plus:
-        return because(mark("{name} without {what}, with {plus}"), name=name, what=what, plus=plus)
-    if what:
-        return because(mark("{name} without {what}"), name=name, what=what)
-    if plus:
-        return because(mark("{name} with {plus}"), name=name, plus=plus)
-    return because(mark("the count of {name}"), name=name)
-
-
 def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """All that GPT-2's published file stores: its causal masks, positions by positions in each layer, counted with the parameters."""
     sizes = model.description.sizes if model.description is not None and model.model_type == "gpt2" else None
@@ -263,7 +197,7 @@ def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
 
 _OF_WHOLE = (
     _counts,
-    _conventions,
+    conventions,
     _with_untied_head,
     _with_masks,
     _heads,
@@ -272,6 +206,6 @@ _OF_WHOLE = (
     cut_or_rounded_up,
     _published_figure,
 )
-_OF_ROUNDED_WHOLE = (_counts, cut_or_rounded_up, _published_figure, _conventions_of_whole, _with_untied_head, _with_masks)
-_OF_ROUNDED = (_counts, cut_or_rounded_up, _published_figure, _conventions, _with_untied_head, _with_masks)
+_OF_ROUNDED_WHOLE = (_counts, cut_or_rounded_up, _published_figure, conventions_of_whole, _with_untied_head, _with_masks)
+_OF_ROUNDED = (_counts, cut_or_rounded_up, _published_figure, conventions, _with_untied_head, _with_masks)
 """The readings of a whole number and of a rounded figure, the simplest first."""

@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import repeat
 
 from weighbridge.auditing.checks.covered import ClaimSpans
-from weighbridge.auditing.checks.offers import is_plain_label
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.results import is_slip
@@ -17,6 +16,7 @@ from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.checks.topics import topic
+from weighbridge.auditing.checks.worded_components import is_plain_label
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, subject

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cached_property
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.markup import NOTHING, THIN, Writer, read_entity, read_star, read_tag
 from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.auditing.text.pasted_math import SIGNS, repeats
 from weighbridge.auditing.text.typed_signs import (
-    PUNCTUATION,
     is_between_groups,
     is_of_many_groups,
-    is_operand,
     respell,
     sign_as_read,
     simplify,
 )
 
 _SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
-_NOTHING = frozenset("\u200b\u200c\u200d\ufeff\u2060\u2061\u2062\u2063\u00ad")
-_THIN = frozenset("\u00a0\u2009\u202f\u2007\u2008")
 _CONTENT = frozenset(
     """text textbf textit textrm texttt mathrm mathbf mathit mathtt mathsf mathcal operatorname mbox hbox boxed underline overline bm
     displaystyle textstyle underbrace overbrace left right big Big bigg Bigg bigl bigr Bigl Bigr label tag color""".split()
@@ -32,26 +27,6 @@ _ORDINARY = pattern(r"[A-Za-z0-9 _.,;:()\[\]/+=%|#\"'!?@\-\u4e00-\u9fff×·≈�
 """Characters that are read as they stand, wherever they stand."""
 _MIXED = pattern(r"\d?,\d{3}$")
 """A number whose groups another comma divides ends at a full-width one: ``1,152，755.6 M``."""
-
-
-class _Writer:
-    """Collects characters and their columns."""
-
-    def __init__(self, raw: str, dropped: Sequence[tuple[int, int]]) -> None:
-        self.raw = raw
-        self.text: list[str] = []
-        self.at: list[int] = []
-        self.skip = dict(dropped)
-
-    @cached_property
-    def tabular(self) -> bool:
-        """Whether an ampersand parts columns in this line."""
-        raw = self.raw
-        return (raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw) or ("=" not in raw and raw.rstrip().endswith("\\\\"))
-
-    def put(self, text: str, column: int) -> None:
-        self.text.extend(text)
-        self.at.extend([column] * len(text))
 
 
 @once_for_each_text  # pages repeat their lines: table rules, headings, formulas pasted again
@@ -88,12 +63,12 @@ def _undo_shape(shape: str, copies: tuple[tuple[int, int], ...]) -> tuple[str, t
 
 
 def _undo(raw: str, copies: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, ...]]:
-    writer = _Writer(raw, copies)
+    writer = Writer(raw, copies)
     _convert(writer, 0, len(raw), 0)
     return respell(simplify("".join(writer.text))), tuple(writer.at)
 
 
-def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
+def _convert(writer: Writer, start: int, end: int, depth: int) -> None:
     raw, position = writer.raw, start
     while position < end:
         run = None if writer.skip else _ORDINARY.match(raw, position, end)
@@ -113,17 +88,17 @@ def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
         elif character in _SUPERSCRIPTS:
             position = _superscript(writer, position, end)
         elif character == "<":
-            position = _tag(writer, position, end)
+            position = read_tag(writer, position, end)
         elif character == "&":
-            position = _entity(writer, position, end)
+            position = read_entity(writer, position, end)
         elif character == "*":
-            position = _star(writer, position)
+            position = read_star(writer, position)
         elif character in "{}":
             if raw[position : position + 3] == "{,}":
                 writer.put(",", position)
                 position += 2
             position += 1
-        elif character in _THIN:
+        elif character in THIN:
             writer.put("," if is_between_groups(raw, position) else " ", position)
             position += 1
         elif character == "，":
@@ -131,12 +106,12 @@ def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
             writer.put("," if grouped else "，", position)
             position += 1
         else:
-            if character not in _NOTHING:
+            if character not in NOTHING:
                 writer.put(sign_as_read(character), position)
             position += 1
 
 
-def _command(writer: _Writer, position: int, end: int, depth: int) -> int:
+def _command(writer: Writer, position: int, end: int, depth: int) -> int:
     """Read a TeX command; return where reading goes on."""
     raw, after = writer.raw, position + 1
     while after < end and raw[after].isascii() and raw[after].isalpha():
@@ -168,7 +143,7 @@ def _command(writer: _Writer, position: int, end: int, depth: int) -> int:
     return after
 
 
-def _read_escape(writer: _Writer, position: int, end: int) -> int:
+def _read_escape(writer: Writer, position: int, end: int) -> int:
     """Read a backslash and the sign after it."""
     raw = writer.raw
     following = raw[position + 1 : position + 2]
@@ -187,7 +162,7 @@ def _read_escape(writer: _Writer, position: int, end: int) -> int:
     return min(end, position + 2)
 
 
-def _fraction(writer: _Writer, position: int, after: int, end: int, depth: int) -> int:
+def _fraction(writer: Writer, position: int, after: int, end: int, depth: int) -> int:
     writer.put("((", position)
     middle = _argument(writer, after, end, depth)
     writer.put(")/(", middle - 1)
@@ -196,7 +171,7 @@ def _fraction(writer: _Writer, position: int, after: int, end: int, depth: int) 
     return max(closing, after)
 
 
-def _argument(writer: _Writer, position: int, end: int, depth: int) -> int:
+def _argument(writer: Writer, position: int, end: int, depth: int) -> int:
     """Write an argument of a command, in braces or a single sign, ``\\frac12``; return where reading goes on."""
     raw = writer.raw
     while position < end and raw[position] == " ":
@@ -225,7 +200,7 @@ def _group(raw: str, position: int, end: int) -> tuple[int, int]:
     return position, position + 1
 
 
-def _write_power(writer: _Writer, position: int, end: int, depth: int) -> int:
+def _write_power(writer: Writer, position: int, end: int, depth: int) -> int:
     inside, closing = _group(writer.raw, position + 1, end)
     writer.put("^(", position)
     if depth < _DEEPEST:
@@ -234,61 +209,9 @@ def _write_power(writer: _Writer, position: int, end: int, depth: int) -> int:
     return max(closing, position + 2)
 
 
-def _superscript(writer: _Writer, position: int, end: int) -> int:
+def _superscript(writer: Writer, position: int, end: int) -> int:
     writer.put("^", position)
     while position < end and writer.raw[position] in _SUPERSCRIPTS:
         writer.put(_SUPERSCRIPTS[writer.raw[position]], position)
         position += 1
     return position
-
-
-def _tag(writer: _Writer, position: int, end: int) -> int:
-    """Leave out an HTML tag inside Markdown; ``<sup>`` raises what follows."""
-    raw = writer.raw
-    following = raw[position + 1 : position + 2]
-    closing = raw.find(">", position, min(end, position + 500))
-    if closing < 0 or not (following.isalpha() or following in ("/", "!")):
-        writer.put("<", position)
-        return position + 1
-    name = raw[position + 1 : closing].strip().lower()
-    if name.split(" ")[0] in ("td", "th"):
-        span = re.search(r"colspan\D{0,3}(\d{1,2})", name)
-        writer.put(" | " * (int(span[1]) if span else 1), position)
-        return closing + 1
-    writer.put("^(" if name == "sup" else ")" if name == "/sup" else " ", position)
-    return closing + 1
-
-
-def _entity(writer: _Writer, position: int, end: int) -> int:
-    from html import unescape
-
-    raw = writer.raw
-    closing = raw.find(";", position, min(end, position + 12))
-    if closing > position + 1 and raw[position + 1].isalnum() | (raw[position + 1] == "#"):
-        meant = unescape(raw[position : closing + 1])
-        if len(meant) == 1:
-            thin = "," if is_between_groups(raw, position, closing + 1 - position) else " "
-            writer.put("" if meant in _NOTHING else thin if meant in _THIN else sign_as_read(meant), position)
-            return closing + 1
-    writer.put("|" if writer.tabular else " ", position)
-    return position + 1
-
-
-def _star(writer: _Writer, position: int) -> int:
-    """Tell emphasis from a product and from a power."""
-    raw = writer.raw
-    after = position
-    while raw[after : after + 1] == "*":
-        after += 1
-    count, before, following = after - position, raw[position - 1 : position], raw[after : after + 1]
-    if (count == 2 and is_operand(before, ")]") and is_operand(following, "(") and (before.isascii() and following.isascii())) or (
-        count == 2 and before == following == " "
-    ):
-        writer.put("^", position)
-    elif (
-        count == 1
-        and raw[max(0, position - 8) : position].rstrip()[-1:] not in PUNCTUATION
-        and raw[after : after + 4].lstrip()[:1] not in PUNCTUATION
-    ):
-        writer.put("*", position)
-    return after

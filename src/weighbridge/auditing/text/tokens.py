@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.chinese_tokens import chinese_token, has_sign_after, is_product
 from weighbridge.auditing.text.memory import once_for_each_text, shape_of
 from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number, value_and_decimals
-from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
+from weighbridge.auditing.text.size_words import LOOSE, NOUNS, POSSIBLE, begins_size, size_at
 
 _ADDRESS = pattern(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _MARKED = pattern(r"\s*==+(?:\d+==+)?")
@@ -137,7 +138,7 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
     if character in _OPERATIONS:
         return Token("op", _OPERATIONS[character], line, at, at + 1)
     if "\u4e00" <= character <= "\u9fff":
-        return _chinese(text, at, line, found)
+        return chinese_token(text, at, line, found)
     return Token("sep", character, line, at, at + 1)
 
 
@@ -162,15 +163,15 @@ def _word(text: str, at: int, line: int, found: list[Token]) -> Token:
     address = _ADDRESS.match(text, at) if text[at] in "hfw" else None
     if address:
         return Token("sep", address.group(), line, at, address.end())
-    if text[at] in "xX" and _is_product(text, at, found):
+    if text[at] in "xX" and is_product(text, at, found):
         return Token("op", "*", line, at, at + 1)
     size = size_at(text, at)
     word = WORD.match(text, at)
     assert word is not None
     end = word.end()
-    if word.group().lower() == "times" and _is_product(text, end - 1, found):
+    if word.group().lower() == "times" and is_product(text, end - 1, found):
         return Token("op", "*", line, at, end)
-    if found and found[-1].kind == "num" and word.group().lower() in NOUNS and _has_sign_after(text, end):
+    if found and found[-1].kind == "num" and word.group().lower() in NOUNS and has_sign_after(text, end):
         return Token("noun", word.group(), line, at, end)
     if size is not None and size.end >= end and (size.phrase not in LOOSE or _is_beside_sign(text, at, size.end, found)):
         return Token("name", size.word, line, at, size.end)
@@ -193,22 +194,6 @@ def _compound(text: str, end: int) -> int:
     return end
 
 
-def _is_product(text: str, at: int, found: list[Token]) -> bool:
-    """Tell whether the letter x stands between two operands."""
-    counted = len(found) > 1 and found[-1].kind == "word" and found[-2].kind == "num"  # ``32 layers x 32 heads``
-    if not found or (found[-1].kind not in ("num", "name", ")") and not counted):
-        return False
-    after = at + 1
-    while text[after : after + 1] == " ":
-        after += 1
-    following = text[after : after + 1]
-    if counted and after == at + 1:
-        return False  # ``384156 vex x86``
-    if following.isdigit() or following == "(":
-        return True
-    return after > at + 1 and following.isascii() and following.isalpha() and (following in POSSIBLE or size_at(text, after) is not None)
-
-
 def _in_formula(text: str, at: int, end: int, found: list[Token]) -> bool:
     """Tell whether letters that run together are a product: a number or a sign must stand beside them."""
     before = found[-1] if found else None
@@ -221,35 +206,7 @@ def _in_formula(text: str, at: int, end: int, found: list[Token]) -> bool:
     )
 
 
-def _has_sign_after(text: str, end: int) -> bool:
-    return text[end : end + 4].strip()[:1] in tuple("×*·)+=≈")
-
-
 def _is_beside_sign(text: str, start: int, end: int, found: list[Token]) -> bool:
     if found and found[-1].kind in ("op",) and found[-1].text != "-":
         return True
     return text[end : end + 2].strip()[:1] in tuple("×*·+=^:")
-
-
-def _chinese(text: str, at: int, line: int, found: list[Token]) -> Token:
-    size = _size_in_chinese(text, at)
-    if text.startswith("乘以", at) and _is_product(text, at + 1, found):
-        return Token("op", "*", line, at, at + 2)
-    if found and found[-1].kind == "num" and text[at] in MEASURES and _has_sign_after(text, at + 1):
-        return Token("noun", text[at], line, at, at + 1)
-    if size is not None:
-        return Token("name", size[0], line, at, size[1])
-    end = at + 1
-    while end < len(text) and "\u4e00" <= text[end] <= "\u9fff" and _size_in_chinese(text, end) is None:
-        end += 1
-    return Token("word", text[at:end], line, at, end)
-
-
-_FIRST = frozenset(phrase[0] for phrase in SIZES)
-
-
-def _size_in_chinese(text: str, at: int) -> tuple[str, int] | None:
-    if text[at] not in _FIRST:
-        return None
-    size = size_at(text, at)
-    return (size.word, size.end) if size and size.phrase not in LOOSE else None

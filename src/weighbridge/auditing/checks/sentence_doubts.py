@@ -1,0 +1,90 @@
+"""Words of a sentence by which a size in it is another model's, or one of something else in the model."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.auditing.checks.names import ANOTHER
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_subjects import Sentence
+from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
+from weighbridge.auditing.checks.topics import CLAUSE
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.described_sizes import DescribedSize
+from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, counted: bool) -> bool:
+    """Tell whether no words about a size make it another model's, or one of something else in the model.
+
+    Args:
+        counted: Whether the text gives the model its right count, on which the size depends.
+    """
+    text = scene.lines[one.line].text
+    full = counted or (one.named and len(one.own() - {size.word}) > AGREED_FIELDS)  # said of the model itself, whoever builds one like it
+    if size.value <= 1 or belongs_to_a_part(text, size.end) or (is_of_their_own(scene, one.line) and not full):
+        return False
+    code = _SETS.search(text, 0, size.start) is not None and not (one.named and len(one.own()) >= AGREED_FIELDS)
+    code = code and len(_WORDS.findall(text, one.start, one.stop)) < _PROSE
+    if SUPPOSED.search(text, one.start, one.stop) or code:
+        return False
+    first = max((m.end() for m in CLAUSE.finditer(text, one.start, size.first)), default=one.start)
+    stop = next((m.start() for m in CLAUSE.finditer(text, size.last, one.stop)), one.stop)
+    if is_another_sources(text, size.end, one.stop, right):
+        return False
+    if not one.named and _INDEFINITE.match(text, one.start):
+        return False
+    before = _TOP_OF.sub("", text[first : size.first]) if size.word == "active" else text[first : size.first]
+    around = _TOP.sub(" ", f"{before} {text[size.end : stop]}")
+    return not (
+        _OTHERWISE.search(around)
+        or _DENIED.search(text, one.start, size.start)
+        or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first]))
+        or _EACH.search(text[:first] + before)
+    )
+
+
+def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
+    """Tell whether the words behind a number give the right one to another source, in parentheses: ``8 heads in the paper (12 in the released code)``."""
+    return re.search(rf"[(（,，;][^()（）]{{0,16}}(?<![\d.,]){right:,}(?![.,]?\d)\s(?:in|for|with|when)\b", text[start:stop]) is not None
+
+
+_DENIED = pattern(r"(?:不是|并非|而非|不再是|并不[像是])[^,，。;；、\d]{0,8}$")
+"""Right before a number, what says that it is another's: ``不是 24 层而是 12 层``."""
+_TOP_OF = pattern(r"\btop[- ]?$", re.IGNORECASE)
+"""Before a number of experts that work on a token: ``top-4 routing``."""
+_WORDS = pattern(r"(?<![\w.])[a-z]{2,}(?![\w.(=])")
+_PROSE = 6
+"""Words by which a line with an assignment is a sentence: ``d_model = 768, which can also be expressed as H``."""
+_INDEFINITE = pattern(
+    r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE
+)
+"""The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
+_TOP = pattern(
+    r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$",
+    re.IGNORECASE,
+)
+_EACH = pattern(
+    r"\b(?:each|every|per|(?:one|some|all|any|most|many|\d) of|by|from|last|first|top|these|those|other)\s+$|第\s?$|\S\s?[-–~/]\s?$",
+    re.IGNORECASE,
+)
+"""Right before a number, what makes it one of several, or of some of them."""
+_SETS = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
+SUPPOSED = pattern(
+    r"\bw/(?!o)|\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]s|lets (?=assume|say|take|suppose|consider|start|use|look|build|try|imagine)|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
+    r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as|"
+    r"add(?:s|ed|ing)?|insert\w*|append\w*|cut (?:down )?to|truncat\w*|trim\w*|shorten\w*|start(?:s|ed|ing)? (?:from|with)|on top of(?! (?:the|each) other))\b|如果|假如|要是|倘若|假设|我们|自己|若|蒸馏|剪枝|裁剪|学生|教师|有人说|误以为|是错的|说法",
+    re.IGNORECASE,
+)
+"""Words anywhere in a sentence by which its sizes may be another model's."""
+_OTHERWISE = pattern(
+    r"\b(?:first|last|top|bottom|groups?|nodes?|gpus?|devices?|more|fewer|less|extra|additional|another|into|up to|at least|at most|between|ratio|split|subset|mtp|never|wrong|not|conv\w*|lstm|"
+    r"classifiers?|classification|adapters?|lora|rank|batch|beams?|steps?|epochs?|stages?|than|vs|versus|smaller|bigger|larger|output|final|like|"
+    r"vision|image|audio|speech|text encoder|dense|cross|images?|patch\w*|windows?|context|sequence|times|years?)\b|每|服务|共享|分成|改|减|剪|前(?!馈)|后|比",
+    re.IGNORECASE,
+)
+"""Words in a size's own clause by which it is another's, or counts something else."""
