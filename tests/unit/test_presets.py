@@ -27,6 +27,8 @@ TYPED = [
     ("bert_base_en_uncased", "bert-base-uncased"),
     ("Whisper_Tiny.EN", "whisper-tiny.en"),
     ("chinchilla 2980M", "chinchilla-2980m"),
+    ("Chinchilla 70B", "chinchilla-70b"),
+    ("Gopher 280B", "gopher-280b"),
 ]
 
 
