@@ -17,6 +17,7 @@ from truth import backbones as composing
 from truth import census as counting
 from truth import check as checking
 from truth import coverage as covering
+from truth import fuzz as fuzzing
 from truth import inner_classes as inside
 from truth import new as proposing
 from truth import probe as probing
@@ -42,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     for add in (
         _add_check,
         _add_probe,
+        _add_fuzz,
         _add_one,
         _add_record,
         _add_new,
@@ -158,6 +160,31 @@ def _probe(options: argparse.Namespace) -> int:
             print("".join(f"    refused {one.class_name} {'; '.join(map(str, one.changes))}: {why}\n" for why, one in refused.items()))
         bad += len(wrong) + (not found)
     return 1 if bad else 0
+
+
+def _add_fuzz(commands: Commands) -> None:
+    fuzz = _add(
+        commands,
+        "fuzz",
+        _fuzz,
+        "1 to 4 keys of a default, random, recorded or published config changed at once: what each side counts, and what it refuses alone",
+    )
+    _add_types(fuzz)
+    fuzz.add_argument("--n", type=int, default=20, help="trials of each type")
+    fuzz.add_argument("--seed", default=None, help="what changes are drawn from; printed, and random by default")
+    fuzz.add_argument(
+        "--slice", default="1/1", metavar="K/N", help="of the types the K-th of N equal parts, for runs beside or behind each other"
+    )
+    fuzz.add_argument("--configs", metavar="FOLDER", help="a folder of published config files, to be changed beside the presets'")
+    fuzz.add_argument("--log", metavar="FILE", help="append each trial as a line of JSON")
+
+
+def _fuzz(options: argparse.Namespace) -> int:
+    seed = options.seed if options.seed is not None else str(random.SystemRandom().randrange(10**6))
+    part, parts = map(int, options.slice.split("/"))
+    types = (options.types or LIVE)[part - 1 :: parts]
+    print(f"seed {seed}, {options.n} trials of each of {len(types)} types", flush=True)
+    return fuzzing.main(types, seed, options.n, folder=options.configs, log=options.log)
 
 
 def _add_keys(commands: Commands) -> None:

@@ -33,7 +33,7 @@ def trials(model_type: str, configs: list[dict[str, Any]]) -> Iterator[Trial]:
             config = live.config_class(model_type)(**given)
         except Exception:  # one that does not build is no base
             continue
-        for path, key, value, kind in _aliases(config, family(model_type).fields, raw):
+        for path, key, value, kind in find_aliases(config, family(model_type).fields, raw):
             if key not in type(config).attribute_map.values() and model_type in CODE_BESIDE:
                 continue
             for class_name in chosen:
@@ -83,7 +83,7 @@ def values(value: Any) -> list[Any]:
     return [2, 8, True] if value is None else []
 
 
-def _aliases(
+def find_aliases(
     config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any], above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str, Any, str]]:
     """Yield each alias with its path, the key it stands for (empty if only the class's code knows), that key's value and kind of field."""
@@ -101,4 +101,4 @@ def _aliases(
             continue
         given = raw.get(key)
         found = find_sub_config(field, raw)
-        yield from _aliases(inner, found.fields if found else (), given if isinstance(given, Mapping) else {}, (*above, key))
+        yield from find_aliases(inner, found.fields if found else (), given if isinstance(given, Mapping) else {}, (*above, key))

@@ -116,7 +116,7 @@ def _bases(model_type: str, class_name: str, seed: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def hurry() -> Iterator[None]:
+def hurry(seconds: int = PATIENCE) -> Iterator[None]:
     """Leave the values of weights out, which nobody looks at, and give up after a while."""
 
     def stop(number: int, frame: object) -> None:
@@ -125,7 +125,7 @@ def hurry() -> Iterator[None]:
     with_values = import_module("torch").nn.init
     kept = {name: getattr(with_values, name) for name in dir(with_values) if name.endswith("_") and not name.startswith("_")}
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(PATIENCE)
+    signal.alarm(seconds)
     try:
         vars(with_values).update(dict.fromkeys(kept, lambda tensor, *arguments, **keywords: tensor))
         yield
