@@ -4,11 +4,11 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``markup``, ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``memory``, ``numbers`` and ``chinese_tokens``, ``figures``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
-   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``part_clauses``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``part_clauses``, ``items``, ``tables`` with ``table_rows`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
-3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
+3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``cell_models`` and ``column_kinds``.
-4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
+4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``,
    ``breakdowns``, ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``, ``comments``, ``bracketed_products``, ``image_tokens``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs``, ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``, ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``patch_counts``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``, ``owned_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``, ``chinese_parts``, ``closed_families`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes`` and ``dtype_tables``, ``nominal_bytes``, ``sentence_bytes``, ``chinese_bytes``, ``weight_groups`` with ``weights_said`` and ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
@@ -17,7 +17,8 @@ A text flows through six steps, and the files follow them.
 5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
-``every_check`` runs the checks of steps 4 and 5 in their order. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
+``every_check`` runs the checks of steps 4 and 5 in their order, and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
+``byte_thresholds``, with the case that each exists for.
 
 A check is offered what it can judge, and not the whole text. It walks what one pass has told apart and the ``scene`` keeps: numbers of a kind (``sorted_figures``: counts, shares, bytes, work),
 statements that hold a number (``numbered``), lines that have a digit (``counted_lines``), equations (``chains``), tables; of these it first asks what costs least: a sign in the line, then a pattern, then a
@@ -46,12 +47,13 @@ from weighbridge.auditing.checks import (
     tally,
     unnamed_models,
 )
+from weighbridge.auditing.checks.claim_places import claims_beside, claims_elsewhere
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import corrected_total
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts, ReferenceTable
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
-from weighbridge.auditing.every_check import claims_beside, claims_elsewhere, judge
+from weighbridge.auditing.every_check import judge
 from weighbridge.auditing.text.memory import forget
 from weighbridge.auditing.text.reading import read_lines
 from weighbridge.core._namedtuple import TYPE_CHECKING

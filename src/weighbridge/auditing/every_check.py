@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 
 from weighbridge.auditing.checks import (
@@ -90,7 +90,7 @@ from weighbridge.auditing.checks import (
     work_columns,
     written_products,
 )
-from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.checks.claim_places import by_line, claims_elsewhere, drop_inner_sizes, ends_of, of_another_verdict, overlap
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
@@ -108,27 +108,27 @@ def judge(
     """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
     tabled = frozenset(line for one in bound for line in one.table.lines)
     lettered = list(formulas.check(scene, held))
-    known = _places(claim for claim in lettered if claim.verdict == "wrong")
+    known = ends_of(claim for claim in lettered if claim.verdict == "wrong")
     claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
     numbers = {scene.lines[index].number for index in tabled}
     claims += lettered + list(tensors.check(scene))
     claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers] if scene.has_models else []
     explained = list(nearby.check(scene))
-    follows = _places(claim for claim in explained if _has_unit(claim))
+    follows = ends_of(claim for claim in explained if _has_unit(claim))
     components_held = components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
     claims += [c for c in components_held if c.verdict != "wrong" or (c.line, c.end) not in follows]
     claims += model_tables.check(scene, bound)
     claims += work_columns.check(scene, bound)
     claims += claims_elsewhere(model_caches.check(scene, bound), claims)
     claims += shares.check(scene, held, offered, firm=firm)
-    wrong = _places(claim for claim in claims if claim.verdict == "wrong")
+    wrong = ends_of(claim for claim in claims if claim.verdict == "wrong")
     sectioned = list(section_shares.check(scene))
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     claims += _later_claims(scene, held, checked, tabled, claims, (sectioned, explained))
     claims += claims_elsewhere(written_products.check(scene, held, offered, firm=firm), claims)
     asked = [
         *answered_questions.check(scene, tabled),
-        *_of_another_verdict(
+        *of_another_verdict(
             [
                 *chinese_sentences.check(scene, tabled),
                 *chinese_bytes.check(scene, tabled),
@@ -137,29 +137,9 @@ def judge(
             claims,
         ),
     ]
-    places = _by_line(asked)
-    rest = [one for one in claims if not any(_overlap(one, c) for c in places.get(one.line, ()))]
-    return [*asked, *_drop_inner_sizes(list(solved_equations.leave_open(scene, elsewhere.leave_out(scene, rest, numbers))))]
-
-
-def _overlap(one: Claim, other: Claim) -> bool:
-    return one.line == other.line and one.start < other.end and other.start < one.end
-
-
-def _by_line(claims: Sequence[Claim]) -> dict[int, list[Claim]]:
-    found: dict[int, list[Claim]] = {}
-    for one in claims:
-        found.setdefault(one.line, []).append(one)
-    return found
-
-
-def _of_another_verdict(found: Sequence[Claim], claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the claims that say otherwise than those before them about the same words, or of which nothing is said."""
-    places = _by_line(claims) if found else {}
-    for one in found:
-        before = [other for other in places.get(one.line, ()) if _overlap(one, other)]
-        if not before or any((other.verdict == "wrong") != (one.verdict == "wrong") for other in before):
-            yield one
+    places = by_line(asked)
+    rest = [one for one in claims if not any(overlap(one, c) for c in places.get(one.line, ()))]
+    return [*asked, *drop_inner_sizes(list(solved_equations.leave_open(scene, elsewhere.leave_out(scene, rest, numbers))))]
 
 
 def _later_claims(
@@ -171,7 +151,7 @@ def _later_claims(
     found: tuple[Sequence[Claim], Sequence[Claim]],
 ) -> list[Claim]:
     """Return the claims of the checks that leave what is judged already, each in its turn."""
-    (sectioned, explained), claims, taken = found, list(before), _places(before)
+    (sectioned, explained), claims, taken = found, list(before), ends_of(before)
 
     def of_models(kind: ModuleType, *facts: object) -> Iterable[Claim]:
         """Return what a check finds that holds claims against models; a text that names none, and has no sizes of one, is spared it."""
@@ -219,7 +199,7 @@ def _later_claims(
         mistyped.check(scene, held, claims, checked.slips),
     ):
         fresh = [claim for claim in later if (claim.line, claim.end) not in taken]
-        taken |= _places(fresh)
+        taken |= ends_of(fresh)
         claims += fresh
     return claims[len(before) :]
 
@@ -246,41 +226,6 @@ _OF_BYTES = (
     nominal_bytes,
     sentence_bytes,
 )
-_MOST_OF_LINE = 100
-"""Claims of a line that are compared with each other; a line with more is no sentence."""
-
-
-def _drop_inner_sizes(claims: Sequence[Claim]) -> list[Claim]:
-    """Leave out a size whose number stands within another claim of the same verdict: it is said once."""
-    spans: dict[int, list[tuple[int, int, str]]] = {}
-    for one in claims:
-        spans.setdefault(one.line, []).append((one.start, one.end, one.verdict))
-
-    def is_inside(one: Claim) -> bool:
-        if len(spans[one.line]) > _MOST_OF_LINE:
-            return False
-        return any(
-            (start, end) != (one.start, one.end) and start <= one.start and one.end <= end and (one.verdict in ("exact", verdict))
-            for start, end, verdict in spans[one.line]
-        )
-
-    return [one for one in claims if one.kind != "configuration" or one.verdict not in ("exact", "wrong") or not is_inside(one)]
-
-
-def claims_elsewhere(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims about places that none of the others is about."""
-    taken = _places(claims)
-    return list({(claim.line, claim.end): claim for claim in later if (claim.line, claim.end) not in taken}.values())
-
-
-def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims that none of the others holds within it."""
-    covered = ClaimSpans(claims)
-    return [claim for claim in claims_elsewhere(later, claims) if not covered.holds(claim.line, claim.start, claim.end)]
-
-
-def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:
-    return {(claim.line, claim.end) for claim in claims}
 
 
 def _has_unit(claim: Claim) -> bool:

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from weighbridge.auditing import audit
-from weighbridge.auditing.checks.arithmetic import Slip, check
+from weighbridge.auditing.checks.arithmetic import check
 from weighbridge.auditing.checks.context import understand
+from weighbridge.auditing.checks.equation_verdicts import Slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Sentence, format_number
 from weighbridge.auditing.text.expressions import Term, parse

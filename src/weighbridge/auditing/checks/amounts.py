@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
+from weighbridge.auditing.byte_thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR, WHOLE_DIGITS
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
@@ -17,7 +18,6 @@ from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
-from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR, WHOLE_DIGITS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

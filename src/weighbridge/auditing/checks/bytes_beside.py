@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import prod
 
+from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
@@ -14,7 +15,6 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
 from weighbridge.core.messages import mark
 
 _FIGURE = r"(?P<figure>(?<![A-Za-z0-9_.])\d+(?:\.\d+)? ?[KMGT]i?B)(?![A-Za-z0-9_])"

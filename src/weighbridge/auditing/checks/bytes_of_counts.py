@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.byte_thresholds import FILE_DIGITS, FILES_FAR, FILES_NEAR
 from weighbridge.auditing.checks.column_kinds import column_heads, kind_of
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
@@ -15,7 +16,7 @@ from weighbridge.auditing.text.rounding import significant_digits, whole
 from weighbridge.auditing.text.size_words import BYTES, COUNTING, UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import BESIDE_LINES, FILE_DIGITS, FILES_FAR, FILES_NEAR, SURE_ROWS
+from weighbridge.auditing.thresholds import BESIDE_LINES, SURE_ROWS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import CACHE_ROWS, CACHE_SLACK
 from weighbridge.auditing.checks.cache_tables import is_otherwise
 from weighbridge.auditing.checks.caches import OF_CACHE, elements_per_token
 from weighbridge.auditing.checks.column_kinds import column_heads
@@ -19,7 +20,6 @@ from weighbridge.auditing.text.rounding import scales, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import CACHE_ROWS, CACHE_SLACK
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.names import SIZE_WORDS, UNKNOWN, Mention, find_mentions
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member, runs

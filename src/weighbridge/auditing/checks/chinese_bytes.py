@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, NOMINAL_FAR, PACKED_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.own_counts import own_count
@@ -19,7 +20,6 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, NOMINAL_FAR, PACKED_FAR
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import MEMORY_TOLERANCE
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
@@ -12,7 +13,6 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES, COUNTING, UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import MEMORY_TOLERANCE
 
 _ABOVE = 4
 """Lines above a figure within which what it is of may have been counted."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import AGREED_ROWS, COLUMN_FAR, PACKED_FAR
 from weighbridge.auditing.checks.amounts import Amount, hold, words_about
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.dtypes import dtype_sizes
@@ -21,7 +22,6 @@ from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, PACKED_FAR
 from weighbridge.core.messages import mark
 
 _WEIGHTS = pattern(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 
+from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -20,7 +21,6 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

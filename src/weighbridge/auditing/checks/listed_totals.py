@@ -9,9 +9,9 @@ from weighbridge.auditing.checks.cell_models import member_of
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.listed_items import Listed, hold_item
 from weighbridge.auditing.checks.listed_sizes import LONGEST, hold, list_sizes
+from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.names import SIZE_WORDS
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.items import Item

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.byte_thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, WEIGHTS_FAR
 from weighbridge.auditing.checks import cache_tables
 from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
@@ -23,7 +24,6 @@ from weighbridge.auditing.text.exact import Exact, as_exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, WEIGHTS_FAR
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL

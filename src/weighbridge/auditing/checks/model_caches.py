@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import CACHE_ROWS
 from weighbridge.auditing.checks.amounts import PER_TOKEN
 from weighbridge.auditing.checks.cache_columns import ALONE, CachedLength
 from weighbridge.auditing.checks.cache_tables import is_otherwise
@@ -21,7 +22,6 @@ from weighbridge.auditing.text.rounding import scales, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import CACHE_ROWS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

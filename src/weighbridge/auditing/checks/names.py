@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping
 
+from weighbridge.auditing.checks.likenesses import is_likened, is_of_a_backbone
+from weighbridge.auditing.checks.name_starts import begins_name, is_other, may_begin
 from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
@@ -36,13 +36,6 @@ _HARMLESS = frozenset(
     "instruct chat hf it base sft dpo gptq awq gguf fp16 int4 int8 model models params param parameters version en bf16 uncased cased quickgelu deduped config cfg".split()
 )
 """What may follow a name after a hyphen without making it another model's."""
-_OTHER = pattern(
-    r"(?:tiny|clinical|bio|sci|fin|legal|mobile|squeeze|conv|modern|camem|flau|span|visual|video|deca|sentence|kin|know|struct|code|graphcode|hu|neuro|rem|nezha|q|i|m)?bert(?:a|weet|ology)?\d*|"
-    r"gpt\d*(?:\.\d)?|gptneo\w*|chatgpt|llama\d*(?:\.\d)?|alpaca|vicuna|mistral|mixtral|qwen\d*(?:\.\d)?|qwq|gemma\d?|palm\d?|gemini|claude|phi\d?|falcon|bloomz?|m?t5|flan|ul2|"
-    r"m?bart|pegasus|ernie|deepseek|opt|vit|deit|swin|clip|whisper|chatglm\d?|glm\d?|baichuan\d?|yi|mpnet|funnel|longformer|bigbird|nezha|luke|rembert|roformer|xlnet|xlm|electra|"
-    r"albert|roberta|deberta|ctrl|davinci|curie|babbage|ada|gopher|chinchilla|lamda|megatron|turing|galactica|olmo\w*|pythia|mamba\d?|rwkv|jamba|stablelm|internlm\d?|minicpm|grok|"
-    r"command|dbrx|switch|glam|rbtl?\d|minilm\w*|resnet\d*|efficientnet\w*|convnext\w*|dinov?\d?|beit\w*|blip\d?|llava\w*|sam|esm\d?\w*|wav2vec\d?|hubert|starcoder\d?|codellama|nllb|elmo|ulmfit"
-)
 _SAME_MODEL = pattern(r"\d{4,}|finetuned|v\d.*")
 _LIKENESS = frozenset("style styled like based by from type types family inspired and or to in vs".split())
 """What may follow a name after a hyphen when no model is named: ``GPT-style``, ``bert-by-hand``."""
@@ -93,7 +86,7 @@ _LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 def _read_names(text: str) -> Iterator[Mention]:
     lower = _DOUBLED.sub(lambda twice: " " * len(twice["name"]) + twice["name"], text.lower())
     lower = _TIMES.sub("x", lower) if "×" in lower else lower
-    begins = list(map(_may_begin, _RUN.findall(lower)))
+    begins = list(map(may_begin, _RUN.findall(lower)))
     runs = list(_RUN.finditer(lower)) if True in begins else []
     names, index, named = table(), 0, False
     while index < len(runs):
@@ -114,57 +107,20 @@ def _read_names(text: str) -> Iterator[Mention]:
         if best is not None:
             mention = _mention(lower, runs, index, *best)
             if mention is not None:
-                another = _is_backbone(lower, mention) or (not named and _is_likened(lower, mention))
+                place = mention.column, mention.end
+                another = is_of_a_backbone(lower, *place) or (not named and is_likened(lower, *place))
                 named = named or not another
                 yield mention if not another else Mention(mention.column, None, mention.end)
             index = best[0] + 1
         else:
             following = runs[index + 1].group() if index + 1 < len(runs) and lower[runs[index].end()] == "-" else ""
-            if _is_other(first) and following not in _LIKENESS:
+            if is_other(first) and following not in _LIKENESS:
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
 
 
 _DOUBLED = pattern(r"(?<![\w.-])(?P<name>[a-z][a-z0-9.]{1,24}(?:-[a-z0-9.]{1,12}){1,5})(?P=name)(?![\w-])")
 """A name pasted twice without a space, as pages that offer a model do: ``Qwen3-235B-A22BQwen3-235B-A22B``."""
-
-
-def _is_backbone(lower: str, mention: Mention) -> bool:
-    """Tell whether a name is that of another model's backbone: ``RetinaNet with a ResNet-50 backbone``."""
-    if _AS_EXPERTS.match(lower, mention.end) or _PLUS.match(lower, mention.end):
-        return True
-    return _BACKBONE.match(lower, mention.end) is not None and _WITH.search(lower, max(0, mention.column - 24), mention.column) is not None
-
-
-_BACKBONE = pattern(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
-_PLUS = pattern(r"\+(?=[\s、,，;；。:：]|[(（]|[\u4e00-\u9fff]|$)(?!\s+\w+(?:-\w+)*\s*[=≈])(?![\s]*[a-z])")
-"""Behind a name, what makes it another one's: ``Command-R+``."""
-_AS_EXPERTS = pattern(r"[*_`'\"]* experts\b")
-"""Behind a name, what makes it that of a part: ``eight Mistral 7B experts``."""
-_WITH = pattern(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")
-
-
-def _is_likened(lower: str, mention: Mention) -> bool:
-    """Tell whether a name is only what another model is like: ``a compressed version of BERT``, ``the architecture is similar to GPT-2``."""
-    first = max(0, mention.column - 64)
-    built = _BUILT_ON.search(lower, first, mention.column) is not None and _ARCHITECTURE.match(lower, mention.end) is not None
-    likened = _LIKENED.search(lower, first, mention.column) is not None and _ITS_OWN.match(lower, mention.end) is None
-    return likened or built
-
-
-_LIKENED = pattern(
-    r"\b(?:(?:compressed|distilled|smaller|lighter|faster|larger|bigger|pruned|modified|simplified|scaled[- ]down|reduced|mini|lite|stripped[- ]down|extended|sparse)"
-    r" (?:version|variant|copy|form|sibling|cousin) of|similar to|modell?ed (?:after|on)|inspired by|patterned after|derived from|distilled from|pruned from|in the style of|akin to|resembl(?:es|ing)"
-    r"|comparable to|close to|(?:the )?same (?:basic |overall |core )?(?:architecture|design|structure) (?:as|of)|identical (?:in architecture )?to)(?: that of)?(?: an?| the| openai['’]?s?| google['’]?s?| meta['’]?s?)?"
-    r" [\"'*_`\[]*$|(?:类似于?|仿照|模仿|参考|借鉴|蒸馏自|剪枝自|受到?|架构同|结构同)了?\s?[\"'*_`“]*$"
-)
-_ITS_OWN = pattern(r"[*_`\"']*\s?(?:[(（]\s?[~≈约]?\d|[,，]?\s?(?:which|whose|that|它?有|拥有)\b)")
-"""Around such a name: what likens another model to it, and what is said of it all the same."""
-_BUILT_ON = pattern(
-    r"\b(?:based|built|follows?|following|adopts?|uses?|using|employs?) (?:on |upon )?(?:the|an?|openai['’]?s?|google['’]?s?|meta['’]?s?) (?:modified |standard |same |original )?[\"'*_`\[]*$|(?:基于|采用|沿用|使用)了?\s?[\"'*_`“]*$"
-)
-_ARCHITECTURE = pattern(r"[*_`\"'\]]*(?:[- ]style|[- ]like|[- ]based)? architecture\b(?! with)|[*_`\"'”]*\s?(?:的)?(?:模型)?(?:架构|结构)")
-"""Around the name of the architecture that a model of another name is built on."""
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:
@@ -197,43 +153,9 @@ def _longest_name(lower: str, runs: list[re.Match[str]], index: int, names: Mapp
             best = (place, names[key])
         elif version in names and version != key:
             best = (place, names[version])
-        if not _begins_name(key) and (version == key or not _begins_name(version)):
+        if not begins_name(key) and (version == key or not begins_name(version)):
             break
     return best
-
-
-@lru_cache(maxsize=1 << 14)
-def _may_begin(word: str) -> bool:
-    """Tell whether a word may begin the name of a model, known or not."""
-    return word[:3] in _starts() and (_begins_name(word) or _is_other(word))
-
-
-@lru_cache(maxsize=1 << 14)
-def _begins_name(text: str) -> bool:
-    """Tell whether any name begins so."""
-    names = _sorted_names()
-    place = bisect_left(names, text)
-    return place < len(names) and names[place].startswith(text)
-
-
-@cache
-def _sorted_names() -> Sequence[str]:
-    return sorted(table())
-
-
-@lru_cache(maxsize=1 << 12)
-def _is_other(word: str) -> bool:
-    return _OTHER.fullmatch(word) is not None
-
-
-@cache
-def _starts() -> frozenset[str]:
-    families = "ber tin cli bio sci fin leg mob squ con mod cam fla spa vis vid dec sen kin kno str cod gra hub neu rem nez gpt cha lla alp vic mis mix qwe qwq gem pal cla phi fal blo mt5 ul2 mba"
-    return (
-        frozenset(key[:3] for key in table())
-        | frozenset(families.split())
-        | frozenset("ern opt vit dei swi dav cur bab ada gop chi lam meg tur gal rbt gro com dbr gla elm ulm t5 yi sam".split())
-    )
 
 
 def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named: Meaning) -> Mention | None:

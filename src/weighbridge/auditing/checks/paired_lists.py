@@ -9,11 +9,11 @@ from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.field_values import field_values
+from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, size_claims
-from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import PROPORTIONAL_ROWS
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -16,7 +17,6 @@ from weighbridge.auditing.text.rounding import likeliest_value, value_bounds, wh
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.auditing.text.tables import Cell
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import PROPORTIONAL_ROWS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from weighbridge.auditing import patterns
+from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PACKED_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import bytes_each, dtype_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PACKED_FAR
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

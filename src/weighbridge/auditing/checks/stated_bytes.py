@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PRODUCT_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.results import is_slip
@@ -18,7 +19,6 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, NOMINAL_FAR, PRODUCT_FAR
 from weighbridge.core.messages import mark
 
 _FIGURE = r"(?P<figure>(?<![A-Za-z0-9_.])\d+(?:\.\d+)?\s?[KMGT]i?B)(?![A-Za-z0-9_])(?!\s?/\s?s)"

@@ -7,8 +7,8 @@ import re
 from weighbridge.auditing.checks.cell_models import member_of
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table

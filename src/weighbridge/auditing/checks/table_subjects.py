@@ -9,11 +9,11 @@ from functools import lru_cache
 from weighbridge.auditing.checks.cell_models import member_of, models_of_cell
 from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.names import find_mentions
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens

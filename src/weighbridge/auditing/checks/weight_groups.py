@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import AGREED_WEIGHTS, NOMINAL_FAR, PACKED_FAR, WEIGHTS_FAR, WHOLE_WEIGHTS_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.weight_tables import table_figures
@@ -15,7 +16,6 @@ from weighbridge.auditing.checks.weights_said import WeightFigure, is_far, is_ri
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.thresholds import AGREED_WEIGHTS, NOMINAL_FAR, PACKED_FAR, WEIGHTS_FAR, WHOLE_WEIGHTS_FAR
 from weighbridge.core.messages import mark
 
 

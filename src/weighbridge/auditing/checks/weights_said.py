@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.byte_thresholds import WEIGHTS_NEAR, WHOLE_WEIGHTS_FAR
 from weighbridge.auditing.checks.dtypes import DTYPES
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
@@ -14,7 +15,6 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact, as_exact
 from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import WEIGHTS_NEAR, WHOLE_WEIGHTS_FAR
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import MODEL
 

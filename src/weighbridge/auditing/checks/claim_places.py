@@ -1,0 +1,68 @@
+"""Which claims stand where others do: of two about one place, one is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.claims import Claim
+
+
+def overlap(one: Claim, other: Claim) -> bool:
+    """Tell whether two claims share a character."""
+    return one.line == other.line and one.start < other.end and other.start < one.end
+
+
+def by_line(claims: Sequence[Claim]) -> dict[int, list[Claim]]:
+    """Return claims by the line that each stands on."""
+    found: dict[int, list[Claim]] = {}
+    for one in claims:
+        found.setdefault(one.line, []).append(one)
+    return found
+
+
+def of_another_verdict(found: Sequence[Claim], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the claims that say otherwise than those before them about the same words, or of which nothing is said."""
+    places = by_line(claims) if found else {}
+    for one in found:
+        before = [other for other in places.get(one.line, ()) if overlap(one, other)]
+        if not before or any((other.verdict == "wrong") != (one.verdict == "wrong") for other in before):
+            yield one
+
+
+_MOST_OF_LINE = 100
+"""Claims of a line that are compared with each other; a line with more is no sentence."""
+
+
+def drop_inner_sizes(claims: Sequence[Claim]) -> list[Claim]:
+    """Leave out a size whose number stands within another claim of the same verdict: it is said once."""
+    spans: dict[int, list[tuple[int, int, str]]] = {}
+    for one in claims:
+        spans.setdefault(one.line, []).append((one.start, one.end, one.verdict))
+
+    def is_inside(one: Claim) -> bool:
+        if len(spans[one.line]) > _MOST_OF_LINE:
+            return False
+        return any(
+            (start, end) != (one.start, one.end) and start <= one.start and one.end <= end and (one.verdict in ("exact", verdict))
+            for start, end, verdict in spans[one.line]
+        )
+
+    return [one for one in claims if one.kind != "configuration" or one.verdict not in ("exact", "wrong") or not is_inside(one)]
+
+
+def claims_elsewhere(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims about places that none of the others is about."""
+    taken = ends_of(claims)
+    return list({(claim.line, claim.end): claim for claim in later if (claim.line, claim.end) not in taken}.values())
+
+
+def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that none of the others holds within it."""
+    covered = ClaimSpans(claims)
+    return [claim for claim in claims_elsewhere(later, claims) if not covered.holds(claim.line, claim.start, claim.end)]
+
+
+def ends_of(claims: Iterable[Claim]) -> set[tuple[int, int]]:
+    """Return where claims end: two of one line that end alike are about one number."""
+    return {(claim.line, claim.end) for claim in claims}
