@@ -158,9 +158,11 @@ def write_like(token: Token, number: Fraction) -> str:
     >>> from weighbridge.auditing.text.tokens import tokens
     >>> write_like(tokens("113.34M", 0)[0], Fraction(113_280_000))
     '113.28M'
+    >>> write_like(tokens("45 billion", 0)[0], Fraction(46_702_792_704))  # the space of the text is kept
+    '46.70 billion'
     """
     scale = scales(token)[0] if token.unit else Fraction(1)
-    unit = token.text[len(token.text.rstrip("%" + _LETTERS)) :].strip() if token.unit else ""
+    unit = token.text[len(token.text.rstrip("%" + _LETTERS)) :].rstrip() if token.unit else ""
     amount = number / scale
     if amount.denominator == 1:
         return f"{int(amount):,}{unit}"
