@@ -10,10 +10,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    pass
+from weighbridge.core._namedtuple import NamedTuple
 
 
 class EquationClaims(NamedTuple):

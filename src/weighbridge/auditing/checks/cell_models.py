@@ -10,12 +10,8 @@ from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.names import SIZE_WORDS, UNKNOWN, Mention, find_mentions
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
-from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member, runs
 from weighbridge.presets.aliases import table as names_table
-
-if TYPE_CHECKING:
-    pass
 
 
 def models_of_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:

@@ -19,10 +19,6 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
-from weighbridge.core._namedtuple import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 _BUILT = pattern(r"[*_`]*,? (?:with (?:only )?|w/|using |having |reduced to |cut to |\()", re.IGNORECASE)
 _RIGHT = frozenset(("exact", "rounded", "convention", "note"))

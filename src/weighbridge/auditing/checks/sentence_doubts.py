@@ -12,10 +12,6 @@ from weighbridge.auditing.checks.topics import CLAUSE
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
 from weighbridge.auditing.thresholds import AGREED_FIELDS
-from weighbridge.core._namedtuple import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, counted: bool) -> bool:
