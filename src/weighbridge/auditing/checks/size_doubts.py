@@ -61,10 +61,13 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
         return False  # a model of several models has several sizes of each kind
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
-    near = {other.word for other in _sizes_beside(scene, size) if own.get(other.word) == other.value}
+    beside = [other for other in _sizes_beside(scene, size) if other.word in own]
+    near = {other.word for other in beside if own[other.word] == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
         mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
+        if any(own[other.word] != other.value for other in beside):
+            return False  # two settings that differ are no slip but another config: the defaults of a class, a model of one's own
         return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
     if judged.right in used:
         return True
