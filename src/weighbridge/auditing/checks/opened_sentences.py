@@ -14,8 +14,8 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.sentence_subjects import WIDTHS, sentence_bounds
 from weighbridge.auditing.checks.settle import is_near, settle
-from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
-from weighbridge.auditing.checks.stated_fields import LONGEST
+from weighbridge.auditing.checks.size_doubts import belongs_to_a_part
+from weighbridge.auditing.checks.stated_fields import named_sentences
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
@@ -61,11 +61,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     Args:
         tabled: The lines of tables whose rows or columns are models.
     """
-    for line in scene.named_lines:
-        text = scene.lines[line].text
-        if line in tabled or len(text) > LONGEST or is_of_their_own(scene, line):
-            continue
-        for mention in scene.mentions[line]:
+    for line, mentions in named_sentences(scene, tabled):
+        for mention in mentions:
             extent = _extent(scene, line, mention)
             subject = of_mention(scene, mention, firm=True) if extent is not None else None
             if extent is not None and subject is not None and subject.firm and subject.models[0].description is not None:

@@ -10,8 +10,7 @@ from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import field_claim, is_composite
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.stated_fields import LONGEST
+from weighbridge.auditing.checks.stated_fields import named_sentences
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
@@ -47,17 +46,14 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     Args:
         tabled: The lines of tables whose rows or columns are models.
     """
-    for line in scene.named_lines:
-        text = scene.lines[line].text
-        if line in tabled or len(text) > LONGEST or is_of_their_own(scene, line):
-            continue
+    for line, mentions in named_sentences(scene, tabled):
         kind = ""
-        for mention in scene.mentions[line]:
+        for mention in mentions:
             model = _model(scene, mention)
             if model is None:
                 kind = ""
                 continue
-            for word, value, start, end, sure in _sizes_beside(text, mention, kind):
+            for word, value, start, end, sure in _sizes_beside(scene.texts[line], mention, kind):
                 kind = word if word in _ELIDED else ""
                 yield from _hold(scene, model, word, Token("num", "", line, start, end), value, sure=sure)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.names import ANOTHER, ASIDE, Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.thresholds import FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
@@ -30,6 +31,13 @@ class StatedField(NamedTuple):
     models: tuple[ModelValue, ...]
     name: str
     near: bool
+
+
+def named_sentences(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Sequence[Mention]]]:
+    """Yield the lines of running text that name models, with the names: no row of a table of models, no model of the author's own."""
+    for line in scene.named_lines:
+        if line not in tabled and len(scene.texts[line]) <= LONGEST and not is_of_their_own(scene, line):
+            yield line, scene.mentions[line]
 
 
 def fields_of_line(scene: Scene, index: int) -> Iterator[StatedField]:
