@@ -220,3 +220,23 @@ WORK_AGREED = 2
 """Figures of a column of arithmetic that must be right, and twice as many as are not, before one that is not is wrong."""
 WORK_COLUMN_TOLERANCE = Exact(3, 100)
 """How far a published figure of a pass may be from a tool's count of it: tools differ in norms, biases and activations."""
+
+# cache_columns
+CACHE_ROWS = 2
+"""Caches of a column that must be their model's before the one that is not is wrong."""
+CACHE_SLACK = Exact(1, 20)
+"""How far a cache may be beyond its rounding: lengths in thousands are of 1,000 or of 1,024 tokens, and units likewise."""
+
+# weight_groups
+AGREED_WEIGHTS = 2
+"""Figures of other models or dtypes that must be a count times its bytes before the one that is not is wrong, and so many for each that is not."""
+WEIGHTS_NEAR = Exact(3, 100)
+"""How near such a figure must be."""
+WHOLE_WEIGHTS_FAR = Exact(27, 25)
+"""How many times too small any figure of the weights must be, or too large one of three digits: in powers of two it is less by that."""
+
+# original_transformer
+PAPER_SIZES = 2
+"""Sizes of the paper's model, of other kinds, that a text or a sentence has right at least before one more is wrong: ``d_model=512, h=8, d_ff=3048``."""
+PAPER_SIZES_OF_BLOCK = 3
+"""And a block of code, whose author may well set one of them anew."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from weighbridge.auditing.checks.family_members import is_about_another, majority_sizes
-from weighbridge.auditing.checks.main_model import AssumedModel, assume
+from weighbridge.auditing.checks.main_model import AssumedModel, assume, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole, preset_model
 from weighbridge.auditing.checks.scene import words_of
@@ -15,15 +15,17 @@ from weighbridge.auditing.checks.sentence_subjects import is_background
 from weighbridge.auditing.claims import Line, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.own_sizes import plain_sizes_of
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.text.transformer_paper import names_paper
 from weighbridge.blueprints import model_type_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
-from weighbridge.presets.aliases import MODEL
+from weighbridge.presets.aliases import MODEL, preset_configs
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -123,4 +125,20 @@ def _main_models(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], 
     if named and not allowed and not bert:
         return None
     order = [name for name, _ in counts.most_common()]
-    return assume(order, majority_sizes(own), bert=bert, allowed=allowed)
+    guess = assume(order, majority_sizes(own), bert=bert, allowed=allowed)
+    return None if guess is not None and not named and not bert and is_refuted(lines, guess) else guess
+
+
+def is_refuted(lines: Sequence[Line], guess: AssumedModel) -> bool:
+    """Tell whether a model that some sizes suggest is another than the text's.
+
+    The text has sizes, in words or in settings, that are not that one's, or it names the Transformer of 2017, whose sizes a small BERT has.
+    """
+    if any(names_paper(line.text) for line in lines):
+        return True
+    said: dict[str, set[int]] = {}
+    for line in lines:
+        for word, value in plain_sizes_of(line.text):
+            said.setdefault(word, set()).add(value)
+    own = sizes_of(guess.config if guess.config is not None else preset_configs().get(guess.name, {}))
+    return any(word in own and own[word] not in values for word, values in said.items())
