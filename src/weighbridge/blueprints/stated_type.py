@@ -133,6 +133,10 @@ def architectures(raw: Mapping[str, Any]) -> list[str]:
     return stated
 
 
+OCR = {"DeepseekOCRForCausalLM": "deepseek_ocr", "DeepseekOCR2ForCausalLM": "deepseek_ocr_2"}
+"""Classes whose configs call themselves by the type of DeepSeek-VL2, whose config class they inherit."""
+
+
 def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
     """Return the type of a config whose own code borrows another's: Jina's BERT with ALiBi, Nomic's with experts, the first ChatGLM.
 
@@ -143,6 +147,8 @@ def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
         return "nomic_bert_moe" if raw.get("num_experts") else stated
     if stated == "chatglm":
         return "chatglm_6b" if raw.keys() & {"inner_hidden_size", "position_encoding_2d"} else stated
+    if stated == "deepseek_vl_v2":
+        return next((OCR[name] for name in architectures(raw) if name in OCR), stated)
     named = raw.get("architectures") if stated == "bert" else None
     own = isinstance(named, list) and any(isinstance(name, str) and model_type_of(name) == "jina_bert" for name in named)
     return "jina_bert" if own else stated

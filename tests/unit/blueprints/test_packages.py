@@ -28,8 +28,8 @@ MLX: dict[str, Any] = json.loads((RECORDS / "mlx.json").read_text())
 def test_mlx_names_and_shapes(case: dict[str, Any]) -> None:
     """Of models whose code stands beside their files; their files hold what is tied once."""
     found = model(case["config"])
-    tied = {row.name for row in found.tensors() if row.tied_to is not None}
-    assert {name: shape for name, shape in tensors_of(found).items() if name not in tied} == case["tensors"]
+    left_out = {row.name for row in found.tensors() if row.tied_to is not None or row.name.startswith(tuple(case["lacking"]))}
+    assert {name: shape for name, shape in tensors_of(found).items() if name not in left_out} == case["tensors"]
 
 
 @pytest.mark.parametrize("case", OPEN_CLIP["cases"], ids=lambda case: str(case["config"]["embed_dim"]))

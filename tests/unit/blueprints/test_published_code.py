@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import weighbridge
+from truth.packages import tensors_of
 from weighbridge.core.errors import ConfigError, UsageError
 
 ELM = {
@@ -227,3 +230,144 @@ def test_the_first_chatglm_takes_as_many_macs_as_calflops_counts() -> None:
     flops = weighbridge.model("chatglm-6b").flops(seq=128).forward_matmul
     assert isinstance(flops, int)
     assert round(flops / 2e9, 2) == 793.75
+
+
+def bytes_of_file(found: weighbridge.Model) -> int:
+    """Return the size of a safetensors file in bfloat16 of these tensors: its header has every name and every shape in it."""
+    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    end = 0
+    for name, shape in sorted(tensors_of(found).items()):
+        start, count = end, 1
+        for side in shape:
+            count *= side
+        end += 2 * count
+        header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [start, end]}
+    length = len(json.dumps(header, separators=(",", ":")))
+    return 8 + (length + 7) // 8 * 8 + end
+
+
+OCR_TEXT = {
+    "first_k_dense_replace": 1,
+    "hidden_size": 1280,
+    "intermediate_size": 6848,
+    "kv_lora_rank": None,
+    "moe_intermediate_size": 896,
+    "n_routed_experts": 64,
+    "n_shared_experts": 2,
+    "num_attention_heads": 10,
+    "num_experts_per_tok": 6,
+    "num_hidden_layers": 12,
+    "num_key_value_heads": 10,
+    "q_lora_rank": None,
+    "qk_nope_head_dim": 0,
+    "qk_rope_head_dim": 0,
+    "topk_method": "greedy",
+    "use_mla": False,
+    "v_head_dim": 0,
+    "vocab_size": 129280,
+}
+DEEPSEEK_OCR = {
+    "model_type": "deepseek_vl_v2",
+    "architectures": ["DeepseekOCRForCausalLM"],
+    "language_config": OCR_TEXT,
+    "projector_config": {"input_dim": 2048, "n_embed": 1280, "projector_type": "linear"},
+    "vision_config": {"image_size": 1024, "mlp_ratio": 3.7362, "width": {"sam_vit_b": {"heads": 12, "layers": 12, "width": 768}}},
+    **OCR_TEXT,
+}
+FILES = {
+    "moondream2 of June 2025: 3,854,538,968 bytes": ({"model_type": "moondream1", "config": {}}, 1_927_237_104, 3_854_538_968),
+    "DeepSeek-OCR: 2,710 tensors, 6,672,547,120 bytes": (DEEPSEEK_OCR, 3_336_106_240, 6_672_547_120),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_published_file_has_as_many_bytes(name: str) -> None:
+    """The size of the file is in the Hub's pointer to it; one name or shape otherwise, and it is another."""
+    config, total, size = FILES[name]
+    found = weighbridge.model(config)
+    assert (found.count().unique, bytes_of_file(found)) == (total, size)
+
+
+LING_MINI = {
+    "model_type": "bailing_moe",
+    "architectures": ["BailingMoeV2ForCausalLM"],
+    "num_hidden_layers": 20,
+    "hidden_size": 2048,
+    "intermediate_size": 5120,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+    "num_experts": 256,
+    "num_experts_per_tok": 8,
+    "num_shared_experts": 1,
+    "moe_intermediate_size": 512,
+    "first_k_dense_replace": 1,
+    "vocab_size": 157184,
+}
+
+
+def test_ling_mini_has_the_elements_that_its_files_state() -> None:
+    """16,255,643,392 stand in the files of inclusionAI/Ling-mini-2.0: the corrections of scores, one for each expert, are among them."""
+    counts = weighbridge.model(LING_MINI).count()
+    assert (counts.unique, counts.buffers) == (16_255_643_392 - 4_864, 256 * 19)
+    with pytest.raises(ConfigError, match="multi-token prediction"):
+        weighbridge.model({**LING_MINI, "num_nextn_predict_layers": 1})
+    with pytest.raises(ConfigError, match="another width"):
+        weighbridge.model({**LING_MINI, "moe_shared_expert_intermediate_size": 1024})
+
+
+def projector_of_janus(inputs: int) -> dict[str, object]:
+    return {"cls": "MlpProjector", "params": {"depth": 2, "input_dim": inputs, "n_embed": 2048, "projector_type": "mlp_gelu"}}
+
+
+JANUS_TEXT = {"hidden_size": 2048, "intermediate_size": 5632, "num_attention_heads": 16, "num_hidden_layers": 24, "vocab_size": 102400}
+JANUS = {
+    "model_type": "multi_modality",
+    "vision_config": {
+        "cls": "CLIPVisionTower",
+        "params": {"image_size": 384, "model_name": "siglip_large_patch16_384", "select_layer": -1},
+    },
+    "aligner_config": projector_of_janus(1024),
+    "gen_vision_config": {"cls": "VQ-16", "params": {"image_token_size": 16384, "n_embed": 8}},
+    "gen_aligner_config": projector_of_janus(8),
+    "gen_head_config": {"cls": "vision_head", "params": {"image_token_embed": 2048, "image_token_size": 16384, "n_embed": 2048}},
+    "language_config": {"model_type": "llama", **JANUS_TEXT},
+}
+
+
+def test_janus_is_the_library_s_with_a_query_that_pools() -> None:
+    """Janus-Pro-1B under both names; what pools stands in DeepSeek's files, and no image goes through it."""
+    found = weighbridge.model(JANUS)
+    pooling = sum(row.count for row in found.tensors() if ".attn_pool." in row.name)
+    library = {
+        "model_type": "janus",
+        "architectures": ["JanusForConditionalGeneration"],
+        "text_config": {"model_type": "llama", "tie_word_embeddings": False, **JANUS_TEXT},
+        "tie_word_embeddings": False,
+        "vision_config": {"projection_dim": 2048},
+        "vq_config": {"projection_dim": 2048, "image_token_embed_dim": 2048},
+    }
+    assert found.count().unique == 2_089_232_011
+    assert found.count().unique - pooling == weighbridge.model(library).count().unique
+    assert found.flops(seq=600, images=1).forward_matmul == weighbridge.model(library).flops(seq=600, images=1).forward_matmul
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ({"vision_config": {"cls": "CLIPVisionTower", "params": {"model_name": "eva"}}}, "vision_config.params.model_name"),
+        ({"gen_vision_config": {"cls": "VQ-8", "params": {}}}, "gen_vision_config.cls"),
+        ({"gen_head_config": None}, "gen_head_config"),
+        ({"vision_und_enc_config": {}}, "vision_und_enc_config"),
+    ],
+)
+def test_another_janus_is_refused(changed: dict[str, object], key: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        weighbridge.model({**JANUS, **changed})
+    assert refused.value.key == key
+
+
+def test_the_arithmetic_over_crops_is_refused() -> None:
+    for config in (DEEPSEEK_OCR, {"model_type": "moondream1"}):
+        assert weighbridge.model(config).flops(seq=16).forward_matmul
+        with pytest.raises(UsageError, match="depends on its sides"):
+            weighbridge.model(config).flops(seq=16, images=1)

@@ -20,8 +20,8 @@ from weighbridge.core.tree import Node, Part, Tensor
 TILES = unknown("how many tiles an image is cut into depends on its sides")
 
 
-def language(c: Config) -> Part:
-    """Describe DeepseekV2ForCausalLM of this code: latent attention, or plain attention in the smallest; experts of their own matrices."""
+def language(c: Config, name: str = "language") -> Part:
+    """Describe DeepseekV2ForCausalLM of this code under a name: latent attention, or plain attention in the smallest; experts of their own matrices."""
     H = c.hidden
 
     def layer(kind: str) -> tuple[Node, ...]:
@@ -32,8 +32,8 @@ def language(c: Config) -> Part:
     words = embedding("embed_tokens", c.vocab, H)
     layers = stack("layers", c.kinds, c.layers, layer)
     body = part("model", words, *layers, rms_norm("norm", H), kind="backbone")
-    tied = "language.model.embed_tokens.weight" if c.tied else None
-    return part("language", body, linear("lm_head", H, c.vocab, bias=False, tied_to=tied), kind="text")
+    tied = f"{name}.model.embed_tokens.weight".removeprefix(".") if c.tied else None
+    return part(name, body, linear("lm_head", H, c.vocab, bias=False, tied_to=tied), kind="text")
 
 
 def with_correction(c: Config, module: Part) -> Part:
