@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 VIEWS = unknown("how many views an image is cut into depends on its sides")
 IMAGE, CLIP, QWEN = 1024, 1024, 896
-SIZES: dict[str, dict[str, Any]] = {"clip-l-14-224": {"width": CLIP, "layers": 24, "heads": 16, "image_size": 224, "patch_size": 14}, "qwen2-0-5b": {"dim": QWEN}}
+SIZES: dict[str, dict[str, Any]] = {
+    "clip-l-14-224": {"width": CLIP, "layers": 24, "heads": 16, "image_size": 224, "patch_size": 14},
+    "qwen2-0-5b": {"dim": QWEN},
+}
 SAM = {"width": 768, "layers": 12, "heads": 12, "global_attn_indexes": [2, 5, 8, 11]}
 """What published configs say of towers whose sizes the code has fixed."""
 
