@@ -12,7 +12,14 @@ from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.said_sizes import sizes_in_text
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
-from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, is_own_size, only_model, sentence_bounds, subject_of_sentence
+from weighbridge.auditing.checks.sentence_subjects import (
+    OPENS_WITH_IT,
+    is_own_size,
+    only_model,
+    sentence_bounds,
+    sisters,
+    subject_of_sentence,
+)
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.stated_fields import LONGEST
@@ -159,12 +166,9 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]],
     opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
     if not (count.named or OPENS_WITH_IT.match(text, count.start)) and opens and len(sizes) <= AGREED_FIELDS:
         return False
-    others = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
-    sisters = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(others))
-    return all(settle(token, one.models, count.what, whole=True) is None for one in sisters if one is not None)
+    return settle(token, sisters(scene), count.what, whole=True) is None
 
 
-_MOST_SISTERS = 12
 _PLAIN = pattern(
     r"\b(?:across|among|over|in|with|and|from) (?:all )?(?:its )?\d{1,3} (?:routed |total )?experts\b|\b(?:(?:must |need to |have to )?(?:are |is |be )?(?:loaded|held|kept|stored)(?: in(?:to)?(?: the)? (?:gpu )?(?:memory|vram|ram))?|only|about|around|approximately|roughly|total|large|language|model|transformer)\b",
     re.IGNORECASE,

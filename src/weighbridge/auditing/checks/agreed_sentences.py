@@ -188,11 +188,7 @@ _COUNTED = frozenset("layers hidden mlp vocab experts".split())
 
 def _is_of_a_sister(scene: Scene, one: Sentence, size: DescribedSize) -> bool:
     """Tell whether a size is that of another model that the text names, which a sentence without a name may speak of."""
-    if one.named or _is_below_its_heading(scene, one):
-        return False
-    names = {name for found in scene.mentions.values() for m in found for name in m.names[:_MOST_SISTERS]}
-    subjects = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(names))
-    return any(size.value in values_of(model, size.word) for subject in subjects if subject is not None for model in subject.models)
+    return not one.named and not _is_below_its_heading(scene, one) and is_size_of_sister(scene, size.word, size.value)
 
 
 def _is_below_its_heading(scene: Scene, one: Sentence) -> bool:
@@ -204,9 +200,6 @@ def _is_below_its_heading(scene: Scene, one: Sentence) -> bool:
         return False
     named = [m for line in range(heading, one.line + 1) for m in scene.mentions.get(line, ()) if m.kind != FAMILY]
     return {m.name for m in named} == {one.name}
-
-
-_MOST_SISTERS = 12
 
 
 def _claim(one: Sentence, size: DescribedSize, right: int, verdict: str, scene: Scene) -> Claim:

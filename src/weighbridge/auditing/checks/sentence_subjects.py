@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.topics import is_size_of, sentence_ends, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_scene, once_for_each_text
 from weighbridge.auditing.thresholds import LISTED_REACH
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
@@ -138,6 +138,23 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
 
 OPENS_WITH_IT = pattern(r"\W*(?:it|(?:the|this) (?:model|architecture))\b(?! (?:card|zoo|hub|family|parallel))", re.IGNORECASE)
 """The beginning of a sentence about the model at hand."""
+
+
+@once_for_each_scene
+def sisters(scene: Scene) -> tuple[ModelValue, ...]:
+    """Return the models that a text names anywhere, of which a sentence without a name may speak."""
+    names = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
+    subjects = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(names))
+    return tuple(dict.fromkeys(model for one in subjects if one is not None for model in one.models))
+
+
+_MOST_SISTERS = 12
+
+
+@once_for_each_scene
+def is_size_of_sister(scene: Scene, word: str, value: int) -> bool:
+    """Tell whether a size is that of a model that the text names anywhere."""
+    return any(value in values_of(model, word) for model in sisters(scene))
 
 
 def only_model(scene: Scene) -> str | None:

@@ -64,6 +64,32 @@ def shape_of(text: str) -> str:
 ZEROS = str.maketrans("123456789", "000000000")
 
 
+def once_for_each_scene(read: Callable[..., Read]) -> Callable[..., Read]:
+    """Make a function of a whole text, and of plain values, keep its answers until :func:`forget` is called: what is asked of all of it is found once.
+
+    >>> @once_for_each_scene
+    ... def longest(lines):
+    ...     return max(lines, key=len).split()
+    >>> lines = ["12", "24 layers"]
+    >>> longest(lines) is longest(lines)
+    True
+    """
+    kept: dict[tuple[object, ...], tuple[object, Read]] = {}
+    _DICTS.append(kept)
+
+    def ask(scene: object, *rest: object) -> Read:
+        key = (id(scene), *rest)
+        found = kept.get(key)
+        if found is None:
+            found = kept[key] = (scene, read(scene, *rest))  # the text is kept as well, so that no other has its identity
+        return found[1]
+
+    return ask
+
+
+_DICTS: list[dict[tuple[object, ...], tuple[object, object]]] = []
+
+
 def set_for_each_text() -> set[object]:
     """Return a set that is emptied by :func:`forget`."""
     _SETS.append(found := set[object]())
@@ -77,5 +103,5 @@ def forget() -> None:
     """Let go of all that was read of a text."""
     for kept in _KEPT:
         kept.cache_clear()
-    for found in _SETS:
+    for found in (*_SETS, *_DICTS):
         found.clear()
