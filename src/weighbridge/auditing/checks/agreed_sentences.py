@@ -6,22 +6,29 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
+from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
-from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import is_clean
-from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, WIDTHS, Sentence, is_own_size, only_model, sections
+from weighbridge.auditing.checks.sentence_subjects import (
+    OPENS_WITH_IT,
+    WIDTHS,
+    Sentence,
+    is_own_size,
+    is_size_of_sister,
+    only_model,
+    sections,
+)
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_BLOCK, AGREED_FIELDS
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.presets.aliases import FAMILY, MODEL
+from weighbridge.presets.aliases import FAMILY
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

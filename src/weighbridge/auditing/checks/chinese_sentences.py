@@ -25,6 +25,7 @@ from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_c
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.chinese_clauses import Said, sizes_of_clauses
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
@@ -86,6 +87,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             yield from _verdicts(scene, index, held, mentions)
 
 
+@once_for_each_scene
 def _only_mention(scene: Scene) -> Sequence[Mention]:
     """Return the one model that a text is about, as if each of its lines named it."""
     name = only_model(scene)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
-from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.scene import Scene, first_lines, words_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import opens_with_another, sentence_of
@@ -195,8 +195,8 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
     own = context or (scene.main.name if scene.main is not None else "")
     others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
     heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(scene.headings[token.line], ()))
-    begun = any(m.name == own for line, found in scene.mentions.items() if line <= token.line for m in found)
-    only = set(scene.alternates) == {own} and scene.known_only and begun  # what stands above the first name may be of another
+    begun = first_lines(scene).get(own, token.line + 1) <= token.line
+    only = scene.alternates.keys() == {own} and scene.known_only and begun  # what stands above the first name may be of another
     guessed = context == "" and scene.main is not None and not scene.main.firm
     firm = scene.given or ((named or heading or only) and not others and not guessed)
     return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)

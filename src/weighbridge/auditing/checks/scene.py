@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Claim, Line
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.figures import Figures
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import StatedSize
@@ -171,6 +172,16 @@ class Scene(NamedTuple):
     def sizes_at(self, line: int, column: int) -> dict[str, int]:
         """Return what names and letters amount to at a place."""
         return self.sizes.get(self.context(line, column), {})
+
+
+@once_for_each_scene
+def first_lines(scene: Scene) -> Mapping[str | None, int]:
+    """Return the first line that names each model."""
+    found: dict[str | None, int] = {}
+    for line, mentions in scene.mentions.items():
+        for mention in mentions:
+            found[mention.name] = min(line, found.get(mention.name, line))
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -157,6 +157,7 @@ def is_size_of_sister(scene: Scene, word: str, value: int) -> bool:
     return any(value in values_of(model, word) for model in sisters(scene))
 
 
+@once_for_each_scene
 def only_model(scene: Scene) -> str | None:
     """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
     named = [one for line, found in scene.mentions.items() for one in _at_hand(scene.lines[line].text, found)]

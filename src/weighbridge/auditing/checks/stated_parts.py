@@ -120,7 +120,7 @@ def _is_sure(scene: Scene, token: Token, context: str) -> bool:
     """Tell whether the model of a place is given, or the one that its passage is about."""
     name = context or (scene.main.name if scene.main is not None else "")
     about = topic(scene, token.line, token.start)
-    return scene.given or (about is not None and about.mention.name == name) or (set(scene.alternates) == {name} and scene.known_only)
+    return scene.given or (about is not None and about.mention.name == name) or (scene.alternates.keys() == {name} and scene.known_only)
 
 
 def _is_slip_of(token: Token, right: Fraction) -> bool:

@@ -10,6 +10,7 @@ from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
 from weighbridge.presets.aliases import MODEL
@@ -20,10 +21,16 @@ def member_of_row(scene: Scene, table: Table, line: int) -> Subject | None:
     row = table.row_of(line)
     if row is None or not re.fullmatch(r"[*` ]*[\d.]+\s*[MB][*` ]*", row.cells[0].text, re.IGNORECASE):
         return None
-    families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
+    families = _families(scene)
     if len(families) != 1:
         return None
     return member_of(scene, re.sub(r"[^\w.]", "", row.cells[0].text), list(families), firm=False)
+
+
+@once_for_each_scene
+def _families(scene: Scene) -> frozenset[str]:
+    """Return the families of all models that a text names, known or not."""
+    return frozenset(family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found)
 
 
 _LABEL = 160

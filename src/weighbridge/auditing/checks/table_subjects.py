@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_ABOVE, MOST_MEMBERS
@@ -143,9 +144,15 @@ def families_of(scene: Scene, table: Table) -> list[str]:
         for mention, line in group:
             if mention.kind in (FAMILY, MODEL):
                 return [family_of(scene.lines[line].text[mention.column : mention.end])]
-    anywhere = ((m, line) for line, found in scene.mentions.items() for m in found)
-    every = {family_of(scene.lines[line].text[m.column : m.end]) for m, line in anywhere if m.kind in (FAMILY, MODEL)}
+    every = _every_family(scene)
     return list(every) if len(every) == 1 else []
+
+
+@once_for_each_scene
+def _every_family(scene: Scene) -> frozenset[str]:
+    """Return the families of all models that a text names."""
+    anywhere = ((m, line) for line, found in scene.mentions.items() for m in found)
+    return frozenset(family_of(scene.lines[line].text[m.column : m.end]) for m, line in anywhere if m.kind in (FAMILY, MODEL))
 
 
 def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequence[str]) -> Subject | None:
@@ -169,11 +176,17 @@ _CALLED = re.compile(r"[\s*`\[]*[A-Za-z]{3}")
 
 def _by_size(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
     """Take a row that is led by its count for the member of a named family that has its sizes: ``| 6.7B | 4096 | 32 |``."""
-    names = dict.fromkeys(name for found in scene.mentions.values() for m in found for name in m.names)
-    models = [model for name in list(names)[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
     told = {kind: whole_number(cell) for cell, kind in zip(row.cells, kinds, strict=False) if kind in SIZE_COLUMNS}
+    models = _models_named(scene) if len(told) > 1 else ()
     fitting = [model for model in models if len(told) > 1 and all(words_of(model).get(kind) == value for kind, value in told.items())]
     return Subject(tuple(fitting), fitting[0].source, False) if fitting else None
+
+
+@once_for_each_scene
+def _models_named(scene: Scene) -> Sequence[ModelValue]:
+    """Return what the first models may be that a text names."""
+    names = dict.fromkeys(name for found in scene.mentions.values() for m in found for name in m.names)
+    return [model for name in list(names)[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
 
 
 def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_scene, once_for_each_text
 from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
@@ -112,8 +112,17 @@ _BROUGHT_IN = pattern(
 
 def _is_only(scene: Scene, mention: Mention, line: int) -> bool:
     """Tell whether the lines down to one name this model and no other."""
-    above = (m for index, found in scene.mentions.items() if index <= line for m in found)
-    return all((m.kind != FAMILY and m.name == mention.name) or (m.kind == FAMILY and set(m.names) >= set(mention.names)) for m in above)
+    return line < _first_line_of_another(scene, mention.name, mention.names)
+
+
+@once_for_each_scene
+def _first_line_of_another(scene: Scene, name: str | None, names: Sequence[str]) -> int:
+    """Return the first line that names another model than one, or a family that it is not of; behind the last where none does."""
+    own = set(names)
+    others = (
+        line for line, found in scene.mentions.items() for m in found if (not own <= set(m.names) if m.kind == FAMILY else m.name != name)
+    )
+    return min(others, default=len(scene.lines))
 
 
 @lru_cache(maxsize=256)

@@ -189,7 +189,7 @@ _OWNED = pattern(
 
 def _is_the_only_one(scene: Scene, token: Token, subject: Subject) -> bool:
     """Tell whether a text names no model but one, and gives it no other sizes in the line of a count."""
-    only = set(scene.alternates) == {subject.name} and scene.known_only
+    only = scene.alternates.keys() == {subject.name} and scene.known_only
     return only and not is_of_their_own(scene, token.line) and not scene.is_at_other_sizes(token.line)
 
 

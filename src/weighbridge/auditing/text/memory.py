@@ -75,7 +75,7 @@ def once_for_each_scene(read: Callable[..., Read]) -> Callable[..., Read]:
     True
     """
     kept: dict[tuple[object, ...], tuple[object, Read]] = {}
-    _DICTS.append(kept)
+    _EMPTIED.append(kept.clear)
 
     def ask(scene: object, *rest: object) -> Read:
         key = (id(scene), *rest)
@@ -87,21 +87,18 @@ def once_for_each_scene(read: Callable[..., Read]) -> Callable[..., Read]:
     return ask
 
 
-_DICTS: list[dict[tuple[object, ...], tuple[object, object]]] = []
-
-
 def set_for_each_text() -> set[object]:
     """Return a set that is emptied by :func:`forget`."""
-    _SETS.append(found := set[object]())
+    _EMPTIED.append((found := set[object]()).clear)
     return found
 
 
-_SETS: list[set[object]] = []
+_EMPTIED: list[Callable[[], None]] = []
 
 
 def forget() -> None:
     """Let go of all that was read of a text."""
     for kept in _KEPT:
         kept.cache_clear()
-    for found in (*_SETS, *_DICTS):
-        found.clear()
+    for empty in _EMPTIED:
+        empty()
