@@ -175,8 +175,9 @@ def paper_sizes(text: str) -> tuple[PaperSize, ...]:
     """
     found: dict[int, PaperSize] = {}
     for word, number, start, end in _read_sizes(text):
-        if start not in found and not (word == "layers" and _SUBLAYERS.match(text, end)):
-            found[start] = PaperSize(word, int(number.replace(",", "")), start, end)
+        whole = number.replace(",", "")
+        if whole.isdecimal() and start not in found and not (word == "layers" and _SUBLAYERS.match(text, end)):
+            found[start] = PaperSize(word, int(whole), start, end)
     return tuple(found[start] for start in sorted(found))
 
 
