@@ -75,6 +75,7 @@ class Equation:
             or is_asked(self.chain)
             or is_of_a_change(self.chain)
             or is_of_alternatives(self.chain)
+            or self._is_shape_of_a_model()
         ):
             return True
         if all(isinstance(side.term, Token) for side in sides):
@@ -89,6 +90,12 @@ class Equation:
             near = a is not None and b is not None and b != 0 and Fraction(9, 10) < a / b < Fraction(10, 9)
             return not (near or (counted and big and not self._is_taken_often()))
         return False
+
+    def _is_shape_of_a_model(self) -> bool:
+        """Tell whether a lone count stands before a product that is far smaller: ``7B = 32 × 4096`` says which model has which layers and width."""
+        first, a, b = self.chain.sides[0].term, self.values[0], self.values[1]
+        counted = isinstance(first, Token) and first.unit in ("b", "m") and len(self.chain.sides) == _PAIR
+        return counted and a is not None and b is not None and 0 < b * _SHAPE_SMALLER < a
 
     def _is_taken_often(self) -> bool:
         """Tell whether a count of things stands before a lone number, which is then a factor: ``8 cards of 80 GB = 640 GB``."""
@@ -234,3 +241,6 @@ class Equation:
                     if found is not None:
                         return found
         return None
+_PAIR = 2
+_SHAPE_SMALLER = 100
+"""How many times smaller than a count a product is that is no count: of layers and width, which misses the factors that are not written."""

@@ -128,12 +128,26 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
         found["mlp"] |= {2 * wide for wide in found["mlp"]}
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
     found["positions"].update(published_lengths(model.source))
+    for word, number in published_otherwise(model).items():
+        found[word].add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+def published_otherwise(model: ModelValue) -> Mapping[str, int]:
+    """Return the sizes that a model's paper prints and its tensors cannot have.
+
+    >>> from weighbridge.auditing.checks.own_counts import preset_model
+    >>> published_otherwise(preset_model("gpt3-1.3b"))["heads"]
+    24
+    """
+    return _PUBLISHED.get(model.source, {})
 
 
 BOTH_MAPS = ("gemma", "gemma2")
 """Types whose reports give the width of gate and widening map together: 49,152 for Gemma 7B, 28,672 for Gemma 2 9B (arXiv 2403.08295, table 1;
 arXiv 2408.00118, table 1)."""
+_PUBLISHED: Mapping[str, Mapping[str, int]] = {"gpt3-1.3b": {"heads": 24, "head_dim": 128}}
+"""Sizes that a paper prints of a model whose tensors cannot have them: GPT-3 XL's 24 heads of 128 in a width of 2048 (arXiv 2005.14165, table 2.1)."""
 _CONVOLUTION = pattern(r"conv_layers\.(\d+)\.")
 
 

@@ -111,7 +111,7 @@ def _is_listed_wrong(scene: Scene, said: StatedField, block: Sequence[StatedFiel
     text = scene.lines[said.line].text
     item = re.split(r"[,，;；。]|\.(?!\d)", text[said.field.end :])[0]
     inside = text[: said.field.start] + _IN_EACH.sub(" ", item) if not said.field.labelled else text
-    return not (OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
+    return not (OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line) or is_of_their_own(scene, said.line))
 
 
 def _is_bullet(scene: Scene, said: StatedField) -> bool:

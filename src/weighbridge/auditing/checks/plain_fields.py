@@ -132,11 +132,16 @@ def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> I
 
 def _read(before: str, after: str) -> Sequence[PlainSize]:
     """Read a clause, or else what of it is about the model where nothing behind that makes the model another."""
+    aside = _CLOSED.match(before)  # ``(12 layers) and BERT Large``: parentheses belong to what stands before them
+    before = " " * aside.end() + before[aside.end() :] if aside is not None else before
     whole = read_plain_sizes(f"{before}{NAME}{after}")
     if whole or OTHERWISE.search(_NEARLY.sub("", after)) or _COUNTED_IN.search(after):
         return whole
     clauses = (read_plain_sizes(f"{before}{NAME}{after[: comma.start()]}") for comma in list(_CLAUSE.finditer(after))[:_MOST_CLAUSES])
     return next((sizes for sizes in clauses if sizes), ())
+
+
+_CLOSED = pattern(r"\W*[(（][^()（）]*[)）]")
 
 
 def _of_lists(text: str, start: int, stop: int, named: Sequence[Mention]) -> Iterator[_Read]:

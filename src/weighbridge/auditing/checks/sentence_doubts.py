@@ -22,7 +22,7 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
     """
     text = scene.lines[one.line].text
     full = counted or (one.named and len(one.own() - {size.word}) > AGREED_FIELDS)  # said of the model itself, whoever builds one like it
-    if size.value <= 1 or belongs_to_a_part(text, size.end) or (is_of_their_own(scene, one.line) and not full):
+    if size.value <= 1 or _is_the_rest(one, size) or belongs_to_a_part(text, size.end) or (is_of_their_own(scene, one.line) and not full):
         return False
     code = _SETS.search(text, 0, size.start) is not None and not (one.named and len(one.own()) >= AGREED_FIELDS)
     code = code and len(_WORDS.findall(text, one.start, one.stop)) < _PROSE
@@ -47,6 +47,12 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
 def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
     """Tell whether the words behind a number give the right one to another source, in parentheses: ``8 heads in the paper (12 in the released code)``."""
     return re.search(rf"[(（,，;][^()（）]{{0,16}}(?<![\d.,]){right:,}(?![.,]?\d)\s(?:in|for|with|when)\b", text[start:stop]) is not None
+
+
+def _is_the_rest(one: Sentence, size: DescribedSize) -> bool:
+    """Tell whether a number is what one number of its sentence leaves of another: ``2 of 8 experts, so that 6 experts sit idle``."""
+    before = [other.value for other in one.sizes if other.start < size.start]
+    return any(whole - some == size.value for whole in before for some in before)
 
 
 _DENIED = pattern(r"(?:不是|并非|而非|不再是|并不[像是])[^,，。;；、\d]{0,8}$")

@@ -177,7 +177,8 @@ def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str
     """Yield the models of a line with its text, but for those that are only brought in: ``comparable to models like GPT-Neo and OPT-125M``."""
     end = -1
     for mention in found:
-        if is_background(text, mention.column) or (end >= 0 and _AND.fullmatch(text, end, mention.column)):
+        likened = _LIKENED.match(text, mention.end) is not None
+        if likened or is_background(text, mention.column) or (end >= 0 and _AND.fullmatch(text, end, mention.column)):
             end = mention.end
         else:
             end = -1
@@ -185,6 +186,8 @@ def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str
 
 
 _AND = pattern(r"\s?(?:,|,? and|,? or|/)\s", re.IGNORECASE)
+_LIKENED = pattern(r"[\w.]*(?:-\d[\d.]*)?[- ](?:style|class|like|level|scale|grade|era|type|sized|inspired|compatible|derived)\b", re.IGNORECASE)
+"""Behind a name, what makes it a measure of others: ``Llama-style attention``, ``the reported GPT-4-class compute``."""
 _LETTERS = pattern(r"[\W_]")
 
 
@@ -203,7 +206,10 @@ _COMPARED = pattern(
     r"\d[^.;|]*?(?:[(,]\s?|\b)(?:compared (?:to|with)|versus|vs\.?|as opposed to|against|where|while)\s[^()]*$", re.IGNORECASE
 )
 _BACKGROUND = pattern(
-    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matches|match|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from)(?: the| an?)?\s*[*_`'\"]*$",
+    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matche?s|match(?:ing)?|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from"
+    r"|same (?:[\w-]+ ){1,3}(?:as|of|in)|as (?:in|with|for)|(?:inherited|borrowed|taken|known|familiar|copied) from|(?:successor|predecessor|alternative|answer|sibling|relative|rival|cousin|heir) (?:to|of)"
+    r"|outperform\w*|surpass\w*|exceed\w*|rival\w*|beat(?:s|ing)?|trail\w*|approach(?:es|ing)|(?:better|worse|weaker|stronger|well|favou?rably|parity|par|competes?|competitive|comparable|close|ahead|behind) (?:than|as|against|with|to|of)"
+    r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$",
     re.IGNORECASE,
 )
 _LONGEST_WORDS = 64

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
-from weighbridge.auditing.checks.field_values import is_padded
+from weighbridge.auditing.checks.field_values import is_padded, published_otherwise
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, words_of
@@ -198,4 +198,5 @@ def _other_sizes(scene: Scene, size: StatedSize) -> set[int]:
     if model is None or model.description is None:
         return set()
     values = vars(model.description.sizes)
-    return {value for word, value in values.items() if word not in SIZE_TITLES.keys() - _UNLETTERED and type(value) is int}
+    published = set(published_otherwise(model).values())
+    return published | {value for word, value in values.items() if word not in SIZE_TITLES.keys() - _UNLETTERED and type(value) is int}
