@@ -78,6 +78,10 @@ FAMILY_FAR = Exact(2, 25)
 """How far a count must be from that of every member of a complete family before it is wrong of the family: ``GPT-3 has 155B`` (174.6 is the nearest);
 ``GPT-2 has 1.5B`` (1.56) and ``117M`` (124) are the authors' figures."""
 
+# family_lists
+LISTED_FAR = Exact(1, 40)
+"""And one of three digits in a list whose others are all members': ``185B`` beside ``125M`` of GPT-3 (174.6)."""
+
 # main_model
 AGREED_SIZES = 4
 """Sizes that settle which member of a named family a text is about, though one size more may be a slip."""

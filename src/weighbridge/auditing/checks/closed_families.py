@@ -21,6 +21,7 @@ from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
@@ -153,7 +154,7 @@ def _counts(
         if found is not None:
             yield total_claim(scene, token, found.verdict, found.expected, found.reason)
         elif _is_glue(_COUNTING.sub("", said), 0, ()) or _is_glue(said, mention.end, sizes):
-            yield from _wrong_count(scene, token, models)
+            yield from report_no_member(scene, token, models)
 
 
 def _check_members(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue]) -> Iterator[Claim]:
@@ -168,7 +169,7 @@ def _check_members(scene: Scene, line: int, mention: Mention, models: Sequence[M
         if found is not None:
             yield total_claim(scene, token, found.verdict, found.expected, found.reason)
         elif fair >= len(held) - 1:
-            yield from _wrong_count(scene, token, models)
+            yield from report_no_member(scene, token, models)
 
 
 _SIZE = r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))(?:\s?个?参数)?"
@@ -180,11 +181,11 @@ _LIST = pattern(
 _PARAMETERS = pattern("参数|param", re.IGNORECASE)
 
 
-def _wrong_count(scene: Scene, token: Token, models: Sequence[ModelValue]) -> Iterator[Claim]:
-    """Say that no member has a count, if it is far from all of theirs."""
+def report_no_member(scene: Scene, token: Token, models: Sequence[ModelValue], far: Exact = FAMILY_FAR) -> Iterator[Claim]:
+    """Say that no member of a family has a count, if it is far from all of theirs."""
     counts = sorted(count for model in models if (count := own_count(model)) is not None)
     number = likeliest_value(token)
-    if number is None or not counts or any(abs(number - count) <= FAMILY_FAR * count for count in counts):
+    if number is None or not counts or any(abs(number - count) <= far * count for count in counts):
         return
     right = min(counts, key=lambda count: max(number / count, count / number))
     reason = because(mark("no model of this family has so many; the nearest has {right}"), right=right)

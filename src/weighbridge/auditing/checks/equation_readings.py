@@ -241,6 +241,8 @@ class Equation:
                     if found is not None:
                         return found
         return None
+
+
 _PAIR = 2
 _SHAPE_SMALLER = 100
 """How many times smaller than a count a product is that is no count: of layers and width, which misses the factors that are not written."""

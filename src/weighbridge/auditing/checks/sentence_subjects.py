@@ -186,7 +186,9 @@ def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str
 
 
 _AND = pattern(r"\s?(?:,|,? and|,? or|/)\s", re.IGNORECASE)
-_LIKENED = pattern(r"[\w.]*(?:-\d[\d.]*)?[- ](?:style|class|like|level|scale|grade|era|type|sized|inspired|compatible|derived)\b", re.IGNORECASE)
+_LIKENED = pattern(
+    r"[\w.]*(?:-\d[\d.]*)?[- ](?:style|class|like|level|scale|grade|era|type|sized|inspired|compatible|derived)\b", re.IGNORECASE
+)
 """Behind a name, what makes it a measure of others: ``Llama-style attention``, ``the reported GPT-4-class compute``."""
 _LETTERS = pattern(r"[\W_]")
 

@@ -155,10 +155,17 @@ def _is_variable(text: str, letter: str) -> bool:
     )
 
 
+_HYPHENED = pattern(r"-(billion|million|trillion)(?=[- ]param)", re.IGNORECASE)
+"""The unit of a count that stands before its noun: ``a 671-billion-parameter model``."""
+
+
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
     gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
     following = text[gap : gap + 1]
+    hyphened = _HYPHENED.match(text, end) if following == "-" else None
+    if hyphened is not None:
+        return token._replace(unit=hyphened[1].lower(), end=hyphened.end(), text=text[token.start : hyphened.end()])
     if following.isascii() and not following.isalpha() and following != "%":
         return token  # a sign, a bracket, or the end
     if text[gap : gap + 1] in ("%",):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from weighbridge.auditing.patterns import pattern
+
 _SIGNS = {
     "✕": "×", "⨯": "×", "╳": "×", "⋅": "·", "∙": "·", "∗": "*", "−": "-", "﹣": "-", "‐": "-", "‑": "-", "÷": "/", "∕": "/", "⁄": "/", "≃": "≈", "≅": "≈", "∼": "≈", "～": "≈", "≒": "≈",
     "〜": "≈", "~": "≈", "【": "[", "】": "]", "〔": "(", "〕": ")", "“": '"', "”": '"', "．": ".", "\t": " ", "\u3000": " ", "`": " ", "$": " ", "\r": " ",
@@ -29,12 +33,23 @@ def simplify(text: str) -> str:
 
 
 def respell(text: str) -> str:
-    """Return a text with the misspelt ``Paramaters`` of many cards as it is spelt, each letter in its place.
+    """Return a text with the misspelt ``Paramaters`` of many cards as it is spelt, and a size whose thousands a space sets apart with a comma.
 
-    >>> respell("Number of Paramaters")
-    'Number of Parameters'
+    >>> respell("Number of Paramaters"), respell("a hidden size of 4 096, and 12 768")
+    ('Number of Parameters', 'a hidden size of 4,096, and 12 768')
     """
-    return text.replace("aramater", "arameter")
+    text = text.replace("aramater", "arameter")
+    if " of " in text or " dimension " in text:
+        for size in _PARTED_SIZE.finditer(text):
+            text = f"{text[: size.start('space')]},{text[size.end('space') :]}"
+    return text
+
+
+_PARTED_SIZE = pattern(
+    r"\b(?:size|width|dim|dimension|dimensionality|vocabulary|context|length|window|total)(?: of)? \d{1,3}(?P<space> )\d{3}(?=[,.;:)](?!\d)|\s(?![\d×x*+/=]|-)|$)",
+    re.IGNORECASE,
+)
+"""Behind the name of a size, a number in two groups: the second is none of its own, or a word would stand before it."""
 
 
 def sign_as_read(character: str) -> str:

@@ -1,0 +1,66 @@
+"""English sentences as they are written: right as they stand, and found wrong where one number is changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.auditing import audit
+
+CHANGED = {
+    "a count with hyphens": ("DeepSeek V3, introduced in December 2024, is a «671»-billion-parameter model with MLA.", "771"),
+    "a description between commas": ("BERT-large, released by Google in October 2018, is an encoder with «340»M parameters.", "440"),
+    "what works on a token": (
+        "The lab released DeepSeek-V2 (arXiv:2405.04434), a 236B-parameter MoE that activated only «21»B parameters per token.",
+        "31",
+    ),
+    "the whole beside it": (
+        "The lab released DeepSeek-V2 (arXiv:2405.04434), a «236»B-parameter MoE that activated only 21B parameters per token.",
+        "336",
+    ),
+    "a sentence without a verb": (
+        "# DeepSeek-V3\n\nDeepSeek-V3 is the model this course returns to. «671»B parameters total, 37B active per token.",
+        "771",
+    ),
+    "a measure of others": (
+        "# DeepSeek-V3\n\nDeepSeek-V3 shrinks its cache against Llama-style attention. «671»B parameters total, 37B active per token.",
+        "771",
+    ),
+    "thousands apart": ("Llama 3 8B has 32 layers, each with a hidden size of «4 096», 32 heads and 8 key-value heads.", "5 096"),
+    "a family's list": ("The Falcon series consists of decoder-only models with 7B, «40»B and 180B parameters.", "50"),
+    "a family's range": ("Whisper comes in five sizes, from 39M to «1550»M parameters.", "2550"),
+    "a family above": (
+        "# Llama 3\n\nThis collection includes two versions: one with 8 billion parameters and another with «70» billion parameters.",
+        "80",
+    ),
+}
+TRUE = (
+    "Available in sizes such as\nBERT Base\n(12 layers) and BERT Large\n(24 layers).",
+    "The models are LLaMA-2: **7B = 32×4096**, **13B = 40×5120**, **70B = 80×8192**.",
+    "Mixtral 8x7B routes each token to 2 of 8 experts, so 6 experts sit idle.",
+    "GPT-3 XL has 24 layers, a model dimension of 2048 and 24 heads of dimension 128.",
+    "# BERT-base\n\n12 layers, 768 hidden, 12 heads.\n\n## Our classifier\n\nIt has 2 layers and a hidden size of 256.",
+    "RoBERTa-base keeps the 12 layers of BERT-base and has 125M parameters.",
+    "We distilled BERT-large into a model with 66M parameters.",
+    "GPT-2 XL is a model with 1.5B parameters, and its embedding holds 80M parameters.",
+    "Llama-2-7B with LoRA has 4.2M parameters that are trainable.",
+    "OPT comes in many sizes, from 125M to 175B parameters.",
+    "Llama 2 comes in three sizes; we trained ours with 1B, 3B and 7B parameters.",
+)
+
+
+@pytest.mark.parametrize(("text", "other"), CHANGED.values(), ids=CHANGED)
+def test_a_changed_number_is_found(text: str, other: str) -> None:
+    """As it stands nothing is wrong; with the number changed, what stands in its place is, and nothing else."""
+    plain = text.replace("«", "").replace("»", "")
+    assert not [one for one in audit(plain).claims if one.verdict in ("wrong", "carried")]
+    before, _, rest = text.partition("«")
+    changed = f"{before}{other}{rest.partition('»')[2]}"
+    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2])
+    wrong = [one for one in audit(changed).claims if one.verdict == "wrong"]
+    assert [(one.line, one.start <= column < one.end) for one in wrong] == [(line, True)]
+
+
+@pytest.mark.parametrize("text", TRUE)
+def test_what_is_true_is_no_alarm(text: str) -> None:
+    """Nothing in these is wrong."""
+    assert not [one for one in audit(text).claims if one.verdict in ("wrong", "carried")]
