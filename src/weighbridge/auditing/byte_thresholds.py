@@ -29,6 +29,15 @@ NEEDED_FAR = Exact(5, 2)
 scales, unpacked tables and the work itself, ``INT4 约 6GB`` of ChatGLM-6B (3.1)."""
 WEIGHTS_FAR = Exact(5, 4)
 """And how far one that is said to be the weights' alone, in a dtype of a byte or more: ``11 GB`` of 7B in 16 bits."""
+READ_FAR = Exact(101, 100)
+"""How far a figure must be from all that it may be, beyond what its digits and its unit leave open, where every word about it was read: a cache of
+known sizes, or one of a passage whose other figures are exactly their models' names times the bytes of each parameter."""
+AGAIN_NEAR, AGAIN_FAR = Exact(201, 200), Exact(51, 50)
+"""How near a figure must be to the one before it that it says again in another unit, beyond what their digits leave open, and how far to be wrong."""
+TOTAL_FAR = Exact(21, 20)
+"""And how far a sum must be from the figures before it, each of which is rounded."""
+NAMED_FAR = Exact(26, 25)
+"""And how far where the model is named: weights of Llama-2-13B in 16 bits are 26.03 GB, and no ``28 GB``."""
 NOMINAL_FAR = Exact(23, 20)
 """And how far one of a model that is only called by its count: a ``7B`` has 6.2 to 7.7 billion."""
 PACKED_FAR = Exact(3, 2)

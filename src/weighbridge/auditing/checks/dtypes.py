@@ -123,7 +123,9 @@ _WITH_DTYPE = patterns.pattern(
     re.IGNORECASE,
 )
 _PLAIN = patterns.pattern(r"[\s*`]*(\d{1,2}(?:\.\d+)?)(?:\s?bytes?)?[\s*`]*", re.IGNORECASE)
-_MIXED = patterns.pattern(r"mixed|混合|tf32|block|group", re.IGNORECASE)
+_MIXED = patterns.pattern(
+    r"mixed|混合|tf32|block|group|adam|moments?|moment(?:um|a)|states?\b|optimi[sz]er|total|动量|优化器|状态|合计|总", re.IGNORECASE
+)
 
 
 def _stated_dtype(scene: Scene, token: Token) -> Fraction | None:
