@@ -174,6 +174,35 @@ def draw_deepseek_ocr(rng: random.Random) -> dict[str, Any]:
     return text | {"language_config": text, "projector_config": joint, "vision_config": {"model_type": "vision"}}
 
 
+def draw_minicpmo(rng: random.Random) -> dict[str, Any]:
+    """Draw a small MiniCPM-o 4.5; its resampler has heads of 128."""
+    groups = rng.choice((1, 2))
+    text: dict[str, Any] = {
+        "hidden_size": 128 * rng.randint(1, 2),
+        "num_attention_heads": 2 * groups,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+    }
+    text |= {"num_hidden_layers": rng.randint(1, 3), "intermediate_size": rng.randint(5, 40), "vocab_size": 90, "rope_theta": 1e4}
+    text |= {"rms_norm_eps": 1e-6, "max_position_embeddings": 64, "tie_word_embeddings": False, "attention_bias": False}
+    many = rng.randint(1, 3)
+    vision = {"hidden_size": 8 * many, "num_attention_heads": many, "num_hidden_layers": rng.randint(1, 3), "patch_size": 7}
+    vision |= {"intermediate_size": rng.randint(5, 40), "image_size": 28}
+    audio = {"d_model": 16, "encoder_layers": rng.randint(1, 3), "encoder_attention_heads": 2, "encoder_ffn_dim": 4 * rng.randint(2, 9)}
+    audio |= {"num_mel_bins": rng.choice((80, 12)), "max_source_positions": rng.randint(5, 20)}
+    kind = rng.choice(("mlp", "default", "minicpm"))
+    tts: dict[str, Any] = {
+        "llm_dim": text["hidden_size"],
+        "hidden_size": 16,
+        "num_attention_heads": 2,
+        "num_key_value_heads": rng.choice((1, 2)),
+    }
+    tts |= {"num_hidden_layers": rng.randint(1, 3), "intermediate_size": rng.randint(5, 40), "num_audio_tokens": 12, "num_text_tokens": 30}
+    tts |= {"num_vq": rng.randint(1, 3), "projector_type": kind, "backbone_vocab_size": 20, "llm_intermediate_size": rng.randint(3, 9)}
+    raw = text | {"version": "4.5", "query_num": rng.randint(1, 9), "drop_vision_last_layer": False, "vision_config": vision}
+    return raw | {"audio_config": audio, "tts_config": tts, "init_audio": rng.random() < 0.8, "init_tts": rng.random() < 0.8}
+
+
 def as_published(rows: Shapes) -> Shapes:
     """Take experts that stand together one by one."""
     found: Shapes = {}
@@ -260,6 +289,34 @@ def renamed_moondream(rows: Shapes) -> Shapes:
         ("vision.encoder.", "vision."),
     )
     return {f"model.{name}": shape for name, shape in rename_each(*pairs)(rows).items()}
+
+
+def renamed_minicpmo(rows: Shapes) -> Shapes:
+    """Return the names and shapes that MiniCPM-o's files have: queries, keys and values in one, weights as a length and a direction."""
+    pairs = (
+        ("language_model.", "llm."),
+        ("vision_tower.", "vpm."),
+        ("audio_tower.", "apm."),
+        ("resampler.attn.q_proj.", "resampler.attn.in_proj_"),
+    )
+    found = rename_each(*pairs, channels_last="patch_embedding.weight")(rows)
+    for name, shape in list(found.items()):
+        if name.startswith("resampler.attn.in_proj_"):
+            found[name] = [3 * shape[0], *shape[1:]]
+        elif name.startswith(("resampler.attn.k_proj.", "resampler.attn.v_proj.", "resampler.pos_embed")):
+            del found[name]
+        elif name.startswith("apm.conv") and len(shape) == 3:
+            found[name] = [shape[0], shape[2], shape[1]]
+        elif name.startswith("tts.head_code."):
+            stem = name.removesuffix("weight") + "parametrizations.weight.original"
+            found |= {stem + "0": [shape[0], 1], stem + "1": shape}
+            del found[name]
+    return found
+
+
+def for_minicpmo(raw: dict[str, Any]) -> dict[str, Any]:
+    """State the text's type, which MLX takes of the whole."""
+    return raw | {"model_type": "minicpmo"}
 
 
 def for_multi_modality(raw: dict[str, Any]) -> dict[str, Any]:
@@ -355,6 +412,7 @@ CASES = {
     "deepseek_ocr_2": Case(
         "mlx_vlm.models.deepseekocr_2", "DeepseekOCR2ForCausalLM", draw_deepseek_ocr, renamed_deepseek_ocr, for_deepseek_ocr
     ),
+    "minicpmo": Case("mlx_vlm.models.minicpmo", "MiniCPMO", draw_minicpmo, renamed_minicpmo, for_minicpmo),
     "deepseek_vl_v2": Case("mlx_vlm.models.deepseek_vl_v2", "DeepseekVLV2ForCausalLM", draw_deepseek_vl_v2, renamed_deepseek, for_deepseek),
 }
 

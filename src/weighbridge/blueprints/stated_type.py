@@ -137,6 +137,10 @@ OCR = {"DeepseekOCRForCausalLM": "deepseek_ocr", "DeepseekOCR2ForCausalLM": "dee
 """Classes whose configs call themselves by the type of DeepSeek-VL2, whose config class they inherit."""
 
 
+LLAVA = {"LlavaLlamaForCausalLM": "llava_llama", "LlavaMistralForCausalLM": "llava_mistral", "LlavaQwenForCausalLM": "llava_qwen"}
+"""Classes of LLaVA's own code, whose configs call themselves by the type of the library's."""
+
+
 def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
     """Return the type of a config whose own code borrows another's: Jina's BERT with ALiBi, Nomic's with experts, the first ChatGLM.
 
@@ -149,6 +153,8 @@ def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
         return "chatglm_6b" if raw.keys() & {"inner_hidden_size", "position_encoding_2d"} else stated
     if stated == "deepseek_vl_v2":
         return next((OCR[name] for name in architectures(raw) if name in OCR), stated)
+    if stated == "llava":
+        return next((LLAVA[name] for name in architectures(raw) if name in LLAVA), stated)
     named = raw.get("architectures") if stated == "bert" else None
     own = isinstance(named, list) and any(isinstance(name, str) and model_type_of(name) == "jina_bert" for name in named)
     return "jina_bert" if own else stated

@@ -371,3 +371,94 @@ def test_the_arithmetic_over_crops_is_refused() -> None:
         assert weighbridge.model(config).flops(seq=16).forward_matmul
         with pytest.raises(UsageError, match="depends on its sides"):
             weighbridge.model(config).flops(seq=16, images=1)
+
+
+EVA = {"hidden_size": 1792, "image_size": 490, "intermediate_size": 15360, "num_heads": 16, "num_hidden_layers": 63, "num_positions": 1226}
+COG = {"architectures": ["CogVLMForCausalLM"], "vision_config": EVA}
+QWEN_VL = {"heads": 16, "image_size": 448, "layers": 48, "mlp_ratio": 4.9231, "output_dim": 4096, "patch_size": 14, "width": 1664}
+
+
+def test_models_that_see_have_the_totals_that_others_counted() -> None:
+    """Qwen-VL and CogVLM in a public comparison of parameters: 9,656,935,168 and 17,639,685,376."""
+    assert weighbridge.model({"model_type": "qwen", "visual": QWEN_VL}, "QWenLMHeadModel").count().unique == 9_656_935_168
+    found = weighbridge.model(COG)
+    assert (found.model_type, found.count().unique) == ("cogvlm", 17_639_685_376)
+    with pytest.raises(ConfigError, match="CogAgent"):
+        weighbridge.model({**COG, "cross_hidden_size": 1024})
+
+
+def test_the_second_cogvlm_and_glm_4v_share_a_tower() -> None:
+    """The authors say 19B and 13.9B; a convolution merges patches, and groups of heads share keys."""
+    words = {"intermediate_size": 14336, "num_multi_query_heads": 8, "vocab_size": 128256}
+    second = weighbridge.model({**COG, **words, "vision_config": {**EVA, "image_size": 1344, "num_positions": 9217}})
+    glm = {"model_type": "chatglm", "architectures": ["ChatGLMModel"], "padded_vocab_size": 151552, "num_layers": 40, "add_qkv_bias": True}
+    glm |= {"multi_query_attention": True, "multi_query_group_num": 2}
+    third = weighbridge.model({**glm, "vision_config": {**EVA, "image_size": 1120, "num_positions": 6401}})
+    assert (second.count().unique, third.count().unique) == (19_529_059_840, 13_906_320_896)
+    assert third.count().unique - weighbridge.model(glm).count().unique == sum(
+        row.count for row in third.tensors() if row.name.startswith("vision.")
+    )
+    with pytest.raises(UsageError, match="an image's"):
+        second.flops(seq=16, images=1)
+
+
+LLAVA = {
+    "mm_vision_tower": "openai/clip-vit-large-patch14-336",
+    "mm_hidden_size": 1024,
+    "mm_projector_type": "mlp2x_gelu",
+    "image_aspect_ratio": "pad",
+}
+
+
+def test_llava_s_own_code_has_the_library_s_tensors() -> None:
+    """LLaVA 1.5 7B, whose conversion to the library has 64 words more; its table and its head."""
+    found = weighbridge.model({"model_type": "llava", "architectures": ["LlavaLlamaForCausalLM"], **LLAVA})
+    library = weighbridge.model("llava-1.5-7b-hf", overrides={"text_config.vocab_size": 32000})
+    assert found.count().unique == library.count().unique == 7_062_902_784
+    assert found.flops(seq=600, images=1).forward_matmul == library.flops(seq=600, images=1).forward_matmul
+    assert {"model.mm_projector.2.weight", "model.vision_tower.vision_tower.vision_model.post_layernorm.bias"} <= {
+        row.name for row in found.tensors()
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ({"mm_vision_tower": "someone/another-tower"}, "mm_vision_tower"),
+        ({"mm_projector_type": "mlp²x_gelu"}, "mm_projector_type"),
+        ({"mm_resampler_type": "qformer"}, "mm_resampler_type"),
+        ({"s2": True}, "s2"),
+    ],
+)
+def test_another_llava_is_refused(changed: dict[str, object], key: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        weighbridge.model({"model_type": "llava_llama", **LLAVA, **changed})
+    assert refused.value.key == key
+
+
+def test_minicpm_o_without_what_speaks_or_hears() -> None:
+    """What speaks in 2.6 is ChatTTS, in 4.5 another; 8.67B in all is what the authors' page says of 2.6."""
+    text = {"hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4}
+    hears = {"d_model": 1024, "encoder_layers": 24, "encoder_attention_heads": 16, "encoder_ffn_dim": 4096, "num_mel_bins": 80}
+    raw = {"model_type": "minicpmo", **text, "vocab_size": 151700, "tie_word_embeddings": False, "drop_vision_last_layer": False}
+    raw |= {"audio_config": hears, "tts_config": {"llm_dim": 3584}}
+    whole = weighbridge.model(raw)
+    assert whole.count().unique == 8_674_997_028
+    alone = weighbridge.model({**raw, "init_audio": False, "init_tts": False})
+    assert alone.count().unique == weighbridge.model("minicpm-v-2_6", overrides={"text_config.vocab_size": 151700}).count().unique
+    with pytest.raises(ConfigError, match="version 1 is not described"):
+        weighbridge.model({"model_type": "minicpmo", "version": "1"})
+
+
+@pytest.mark.parametrize(
+    "source", ["minicpm-v-2_6", {"model_type": "dots_ocr", "hidden_size": 1536}, {"model_type": "llava_llama", **LLAVA}]
+)
+def test_a_size_of_the_text_is_set_inside_its_config(source: str | dict[str, object]) -> None:
+    """Beside it, it would change nothing without a word."""
+    before = weighbridge.model(source).count().unique
+    after = weighbridge.model(source, overrides={"text_config.vocab_size": 1000}).count().unique
+    assert isinstance(before, int)
+    assert isinstance(after, int)
+    assert after < before
+    with pytest.raises(ConfigError, match="no such field"):
+        weighbridge.model(source, overrides={"vocab_size": 1000})

@@ -1,12 +1,13 @@
-"""ChatGLM2 and ChatGLM3 (2023): the second and third 6B of "GLM-130B" (Zeng et al.); their code stands beside their files on the Hub.
+"""ChatGLM2, ChatGLM3, GLM-4 and GLM-4V (2023 and 2024): after "GLM-130B" (Zeng et al.); their code stands beside their files on the Hub.
 
-Source: arXiv 2210.02414; modeling_chatglm.py of zai-org/chatglm3-6b. Held to published totals, not to a live class. The first
+Source: arXiv 2210.02414; modeling_chatglm.py of zai-org/chatglm3-6b, visual.py of zai-org/glm-4v-9b. Held to published totals, not to a live class. The first
 ChatGLM-6B has the same model type and another architecture: ``chatglm_6b``.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
+from weighbridge.blueprints.remote.cogvlm import eva2clip, tower_field
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, Config, Field, size, switch
 from weighbridge.core.errors import ConfigError
@@ -32,6 +33,7 @@ FIELDS = (
     switch("qkv_bias", "add_qkv_bias", False),
     switch("biased", "add_bias_linear", False),
     switch("last_norm", "post_layer_norm", True),
+    tower_field(),
     Field("rms", "rmsnorm", True, "choice", read=_only_rms, report_default=False),
 )
 
@@ -61,13 +63,14 @@ def chatglm(c: Config) -> tuple[Node, ...]:
         part("embedding", embedding("word_embeddings", c.vocab, H), kind="embeddings"),
         part("encoder", layer, *((rms_norm("final_layernorm", H),) if c.last_norm else ()), kind="decoder"),
         linear("output_layer", H, c.vocab, bias=c.biased),
+        *(() if c.vision is None else (eva2clip(c.vision, H, c.mlp, merged=True),)),
     )
 
 
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """apply_query_key_layer_scaling apply_residual_connection_post_layernorm attention_softmax_in_fp32 bias_dropout_fusion
     fp32_residual_connection interleaved_qkv kv_cache layernorm_epsilon original_rope pre_seq_len prefix_projection quantization_bit
-    rope_ratio seq_length tie_word_embeddings vocab_size""".split()
+    rope_ratio seq_length tie_word_embeddings vocab_size boi_token_id eoi_token_id""".split()
 )
 CLASSES = {
     "ChatGLMModel": lambda c: part("", *chatglm(c), kind="model"),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SLICES = unknown("how many slices and patches an image is cut into depends on its sides")
 TEXT_OF_VERSION = {"2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4": "llama", "4.5": "qwen3"}
+SIGLIP = {"hidden_size": 1152, "intermediate_size": 4304, "num_attention_heads": 16, "image_size": 980, "patch_size": 14}
+"""The tower where a config says nothing of it."""
 OUTER = frozenset(
     """vision_config slice_config slice_mode query_num drop_vision_last_layer image_size batch_vision_input use_image_id version
     model_type architectures auto_map batch_3d_resampler""".split()
@@ -81,7 +83,7 @@ def version_of(raw: Mapping[str, Any]) -> str:
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Move the text's keys, which stand beside the others, into a config of their own; a last layer that is dropped is not counted.
 
-    >>> found = normalize_config({"version": 2.6, "hidden_size": 8, "drop_vision_last_layer": True})
+    >>> found = normalize_config({"version": 2.6, "hidden_size": 8, "vision_config": {}})
     >>> found["text_config"], found["vision_config"]
     ({'hidden_size': 8, 'model_type': 'qwen2'}, {'num_hidden_layers': 26, 'vision_use_head': False})
     """
@@ -92,17 +94,22 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
         raise ConfigError(
             Text("version {version} is not described, only {known}", version=version, known=known), key="version", value=version
         )
+    return with_halves(raw, kind)
+
+
+def with_halves(raw: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Give the text, of this type, and the tower configs of their own."""
     text = raw.get("text_config")
     text = {key: value for key, value in raw.items() if key not in OUTER} if text is None else text
     stated = raw.get("vision_config")
-    vision = {"num_hidden_layers": 27, **(stated if isinstance(stated, Mapping) else {}), "vision_use_head": False}
+    vision = {"num_hidden_layers": 27, **(stated if isinstance(stated, Mapping) else SIGLIP), "vision_use_head": False}
     if raw.get("drop_vision_last_layer", True) and type(vision["num_hidden_layers"]) is int:
         vision["num_hidden_layers"] -= 1
-    outer = {key: value for key, value in raw.items() if key in OUTER}
+    # Keys of the text beside a config of its own are not read, and stay to be refused.
+    outer = {key: value for key, value in raw.items() if key in OUTER or raw.get("text_config") is not None}
     return {**outer, "text_config": {**text, "model_type": kind}, "vision_config": vision}
 
 
-SIGLIP = {"hidden_size": 1152, "intermediate_size": 4304, "num_attention_heads": 16, "image_size": 980, "patch_size": 14}
 FIELDS = (
     model_config("text", "text_config", "qwen2 llama qwen3"),
     model_config("vision", "vision_config", "siglip_vision_model", fixed=True),

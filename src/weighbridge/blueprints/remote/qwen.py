@@ -1,16 +1,61 @@
-"""Qwen, the first (2023): "Qwen Technical Report" (Bai et al.); its code stands beside its files on the Hub.
+"""Qwen, the first (2023), and Qwen-VL: "Qwen Technical Report" (Bai et al.); its code stands beside its files on the Hub.
 
-Source: arXiv 2309.16609; modeling_qwen.py of Qwen/Qwen-7B. Held to published totals, not to a live class.
+Source: arXiv 2309.16609 and 2308.12966; modeling_qwen.py of Qwen/Qwen-7B, visual.py of Qwen/Qwen-VL. Held to published totals, not to a live class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, TIED, VOCAB, Config, constant, size, switch
-from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
-from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node
+from weighbridge.config.fields import (
+    HEADS,
+    HIDDEN,
+    LABELS,
+    LAYERS,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    SubConfig,
+    choice,
+    computed,
+    constant,
+    size,
+    switch,
+)
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, rms_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+TABLE = 256
+VISUAL = (
+    size("hidden", "width", 1664, "W", "width of the tower"),
+    size("layers", "layers", 48, "L", "layers"),
+    size("heads", "heads", 16, "A", "attention heads"),
+    size("image", "image_size", 448, "R", "image size"),
+    size("patch", "patch_size", 14, "P", "patch size"),
+    choice("ratio", "mlp_ratio", 4.9231),
+    computed("mlp", lambda c: int(c.hidden * c.ratio)),
+    size("queries", "n_queries", 256, "Q", "queries of the resampler"),
+    size("outputs", "output_dim", 512, "H", "width of the words"),
+)
+
+
+def _visual(value: Any, path: str) -> SubConfig | None:
+    """Read the tower of Qwen-VL, where the config has one."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise ConfigError("expected a sub-config", key=path)
+    return SubConfig(value, VISUAL, frozenset(("image_start_id",)))
+
 
 FIELDS = (
     VOCAB.with_default(151936),
@@ -23,6 +68,7 @@ FIELDS = (
     TIED.with_default(False),
     switch("unbiased", "no_bias", True),
     constant("head_bias", False),
+    Field("visual", "visual", None, "nested", resolve=_visual),
 )
 
 
@@ -50,7 +96,56 @@ def qwen(c: Config) -> tuple[Node, ...]:
         kind="layer",
         repeat=c.layers,
     )
-    return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H))
+    return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H), *(() if c.visual is None else (visual(c.visual),)))
+
+
+def visual(c: Config) -> Part:
+    """Describe Qwen-VL's tower, OpenCLIP's ViT-bigG, and attention of learned queries over its patches."""
+    W, E, side = c.hidden, c.outputs, c.image // c.patch
+    attends = part(
+        "attn",
+        linear("in_proj", W, 3 * W),
+        linear("out_proj", W, W),
+        attend(heads=c.heads, head_dim=exact(W, c.heads)),
+        kind="self_attention",
+    )
+    mlp = plain_mlp("mlp", W, c.mlp, ("c_fc", "c_proj"), bias=True)
+    block = part("resblocks", layer_norm("ln_1", W), layer_norm("ln_2", W), attends, mlp, kind="layer", repeat=c.layers)
+    patches = side * side
+    # The table has a vector for each of 256 patches, and is stretched over more.
+    tower = (
+        Tensor("positional_embedding", (TABLE, W), "embedding"),
+        Tensor("proj", (E, E)),
+        conv2d("conv1", 3, W, c.patch, bias=False),
+        layer_norm("ln_pre", W),
+        part("transformer", block, kind="encoder"),
+        resampler(c, patches),
+        layer_norm("ln_post", E, stream=c.queries),
+    )
+    return part("visual", *tower, kind="vision", stream=patches, requires="images", executions="images")
+
+
+def resampler(c: Config, patches: Size) -> Part:
+    """Describe attention of learned queries, which sees the patches through a map, with heads of 128."""
+    E = c.outputs
+    inner = part(
+        "attn",
+        Tensor("in_proj_weight", (3 * E, E)),
+        Tensor("in_proj_bias", (3 * E,), "bias"),
+        linear("out_proj", E, E),
+        attend(heads=E // 128, head_dim=128, queries=c.queries, keys=patches),
+        kind="cross_attention",
+    )
+    tables = Tensor("pos_embed", (c.queries, E), "embedding", frozen=True), Tensor("query", (c.queries, E), "embedding")
+    return part(
+        "attn_pool",
+        *tables,
+        linear("kv_proj", c.hidden, E, bias=False),
+        inner,
+        layer_norm("ln_q", E),
+        layer_norm("ln_kv", E),
+        kind="projector",
+    )
 
 
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
