@@ -14,7 +14,7 @@ A text flows through six steps, and the files follow them.
    ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``, ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` with ``rounded_conventions`` and ``cut_figures`` tries every reading before a count is wrong).
    ``elsewhere`` with ``counts_above`` and ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model that a sentence only supposes or brings up without a name (``other_models``).
-5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
+5. Find counts one digit off the model's own (``slipped_counts``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 ``every_check`` runs the checks of steps 4 and 5 in their order, and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
@@ -44,6 +44,7 @@ from weighbridge.auditing.checks import (
     paper_tables,
     restated,
     row_relations,
+    slipped_counts,
     stated_parts,
     subjects,
     table_subjects,
@@ -100,6 +101,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     if scene.has_models:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)
         claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
+        claims += slipped_counts.check(scene, tabled, claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])
     claims += restated.check(scene, claims, held)

@@ -56,6 +56,8 @@ LARGE_MODEL = 100 * 10**9
 """Parameters from which on authors' own totals differ from the class's: ``1.04T`` of Kimi K2's 1,026 billion."""
 LARGE_NEAR = Exact(1, 50)
 """And how far they may."""
+SLIP_FAR = Exact(1, 10)
+"""How far a count with one digit changed must be from the model's own before it is wrong although it is said to be near, or of what works on a token."""
 ACTIVE_NEAR = Exact(1, 50)
 """How far outside all ways to count what works on a token a figure must be to be wrong: ``37.45B`` of DeepSeek-V3 (37.55) leaves its routers out."""
 WITHOUT_TABLES_NEAR = Exact(1, 20)

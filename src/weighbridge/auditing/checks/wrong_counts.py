@@ -45,7 +45,7 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
         return  # what works on a token, and which of the two is meant was misread
     if what == "total" and not token.unit and is_hand_count(subject.models[0], int(number)):
         return  # untied and without biases, positions or the last norm: more is left out than a convention of ours does
-    sentence = _WORDED.get(what)
+    sentence = WORDED.get(what)
     if what == "non_embedding":
         choices = list(_without_tables(subject.models[0], right))
         round_figure = bool(token.unit) and any(abs(number - one) * 50 <= one for _, one in list_named_counts(subject.models[0], what))
@@ -102,13 +102,13 @@ def _is_another_share(model: ModelValue, number: Fraction) -> bool:
 
 def _without_tables(model: ModelValue, right: int) -> Iterator[tuple[int, str]]:
     """Yield a model's count without its table of words, and without the head of its size too where that is a table of its own."""
-    yield right, _WORDED["non_embedding"]
+    yield right, WORDED["non_embedding"]
     table = own_count(model, "embedding") or 0
     if table and not tied_tables(model):
         yield right - table, mark("without its embeddings and its head, {name} has {right}")
 
 
-_WORDED = {
+WORDED = {
     "total": mark("{name} has {right}"),
     "active": mark("of {name}, {right} are active on a token"),
     "non_embedding": mark("without its embeddings, {name} has {right}"),

@@ -1,0 +1,178 @@
+"""A count that is one digit off the model's own, in a text about that model: ``allows the 217B parameter model to run`` of gpt-oss-120b (117B).
+
+The other checks say *wrong* where a sentence leaves no doubt of which model it speaks. Here the number itself tells: as many digits as the model's
+own figure has, all but one of them the same, and no model that is known has so many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from weighbridge.auditing.checks.count_doubts import is_hedged, is_of_a_part
+from weighbridge.auditing.checks.count_subjects import is_setting_or_bytes
+from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.checks.names import UNKNOWN
+from weighbridge.auditing.checks.own_counts import own_count, preset_model
+from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.wrong_counts import WORDED, total_claim
+from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, write_like
+from weighbridge.auditing.thresholds import SLIP_FAR
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import mark
+from weighbridge.presets import presets
+from weighbridge.presets.aliases import MODEL
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+_SENTENCE = pattern(r"[。;；!！?？|]|\.(?!\d)")
+_REACH = 300
+_COUNTED_BEHIND = pattern(
+    r"[*_`]{0,2}[- ]?(?:(?:total |active |activated |trainable |learnable )?(?:param(?:eter)?s?\b|weights\b)|total\b|in total\b|active\b|activated\b|models?\b(?! parallel)|scale\b)"
+    r"|[*_]{0,2}\s?个?的?(?:总|激活|活跃)?(?:参数|參數|规模|大?模型)",
+    re.IGNORECASE,
+)
+_COUNTED_AHEAD = pattern(r"(?:param(?:eter)?s?\b|参数|參數|激活|activates?\b)[^\d,，、()（）]{0,12}$", re.IGNORECASE)
+"""Words right about a number by which it counts parameters."""
+_ELSEWHERE = pattern(
+    r"\bthan\b|\bvs\b|\bversus\b|compar|\bunlike\b|\bother\b|\banother\b|similar|equivalent|\bif\b|suppose|imagine|say,|\be\.g\.|for example|for instance|such as|would\b|could be|difference|"
+    r"\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision|encoder|decoder|per layer|each layer|every|"
+    r"比|相当于|类似|同等|其他|别的|另一|如果|假设|假如|例如|比如|譬如|多出|增加|减少|节省|剪枝|蒸馏|压缩|嵌入|视觉|编码器|解码器|每层|单层|级别?的",
+    re.IGNORECASE,
+)
+"""Words in a clause by which a count may be another's, a part's or a difference."""
+_CLAUSE = pattern(r"[,，;；:：()（）]")
+_OF_DATA = pattern(r"[- ]?(?:tokens?|words|images|pairs|samples|examples|users|downloads|词元|条|张|个?样本)", re.IGNORECASE)
+
+
+def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Check the counts that no other check has settled.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+        claims: What has been judged.
+    """
+    if not scene.has_models:
+        return
+    covered = ClaimSpans([one for one in claims if one.verdict != "unsettled"])
+    for figure in scene.sorted_figures.plain_counts:
+        token = figure.token
+        line = scene.lines[token.line]
+        if token.line in tabled or not token.unit or significant_digits(token) < 2 or scene.is_in_name(token):
+            continue
+        place = line.at[token.start] if token.start < len(line.at) else 0
+        if not covered.holds(line.number, place, place + 1):
+            yield from _judge(scene, token)
+
+
+def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
+    """Check one count against the models that its sentence may be about: of all their figures it must be nearly one, and none."""
+    text = scene.lines[token.line].text
+    if not (_COUNTED_BEHIND.match(text, token.end) or _COUNTED_AHEAD.search(text, max(0, token.start - _REACH), token.start)):
+        return
+    first, last = max(0, token.start - _REACH), min(len(text), token.end + _REACH)
+    start = max((found.end() for found in _SENTENCE.finditer(text, first, token.start)), default=first)
+    stop = next((found.start() for found in _SENTENCE.finditer(text, token.end, last)), last)
+    before, after = text[start : token.start], text[token.end : stop]
+    if _ELSEWHERE.search(_CLAUSE.split(before)[-1] + "|" + _CLAUSE.split(after)[0]) or _OF_DATA.match(after) or is_of_a_part(before, after):
+        return
+    if is_setting_or_bytes(scene, token) or is_of_their_own(scene, token.line) or scene.is_at_other_sizes(token.line):
+        return
+    hedged, models = is_hedged(before), _candidates(scene, token, start, stop)
+    if any(settle(token, (model,), kind, hedged=hedged) is not None for model in models.values() for kind in _KINDS):
+        return
+    slips = {
+        (what, right): (name, model)
+        for name, model in models.items()
+        for what in ("total", "active")
+        if (right := own_count(model, what)) is not None and _is_one_digit_off(token, right)
+    }
+    if len({right for _, right in slips}) == 1:
+        (what, right), held = next(iter(slips.items()))
+        yield from _report(scene, token, held, (what, right), hedged=hedged)
+
+
+_KINDS = ("total", "active", "non_embedding", "embedding")
+
+
+def _candidates(scene: Scene, token: Token, start: int, stop: int) -> Mapping[str, ModelValue]:
+    """Return the models that a count's sentence names, a small family's members too, or the one that its place is about; none if a name that is not known is nearest."""
+    named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column < stop]
+    before = [one for one in named if one.end <= token.start]
+    if any(one.kind == UNKNOWN for one in (before[-1:] or named)):
+        return {}
+    names = [
+        str(name) for one in named for name in ((one.name,) if one.kind == MODEL else one.names if len(one.names) <= _SMALL_FAMILY else ())
+    ]
+    found = {name: model for name in dict.fromkeys(names) if (model := preset_model(name)) is not None}
+    context = scene.context(token.line, token.start)
+    if found or named or context is None or (not context and (scene.main is None or not scene.main.firm)):
+        return found
+    model = scene.models.get(context)
+    return {} if model is None else {str(context or (scene.main.name if scene.main is not None else "")): model}
+
+
+_SMALL_FAMILY = 8
+"""Members of a family that are few enough for one digit to tell of which a count is meant."""
+
+
+def _report(scene: Scene, token: Token, held: tuple[str, ModelValue], counted: tuple[str, int], *, hedged: bool) -> Iterator[Claim]:
+    """Say that a count is wrong, unless a known model is called so or authors count so."""
+    (name, model), (what, right), number = held, counted, likeliest_value(token)
+    if number is None or (what == "total" and number in nominal_sizes()):
+        return
+    if abs(number - right) <= SLIP_FAR * right and (what == "active" or hedged or _predicts_ahead(model, number - right)):
+        return  # authors leave out this and that of what works on a token, or count layers that draft
+    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    called = Sentence(f"{model.class_name} ({name})") if name else model.class_name
+    reason = because(direction, right=write_like(token, Fraction(right)), number=write_like(token, abs(number - right)))
+    yield total_claim(scene, token, "wrong", Exact(right), reason + because(WORDED[what], name=called, right=right))
+
+
+def _predicts_ahead(model: ModelValue, more: Fraction) -> bool:
+    """Tell whether a model's files may hold as much more as a figure says, in layers that draft the tokens to come: ``358B`` of GLM-4.5 (352.8)."""
+    layers, right = words_of(model).get("layers", 1), own_count(model) or 0
+    raw = model.description.raw if model.description is not None else {}
+    return any(_DRAFTS.search(key) for key in raw) and more * 2 * layers >= right
+
+
+_DRAFTS = pattern("nextn|mtp")
+
+
+def _is_one_digit_off(token: Token, right: int) -> bool:
+    """Tell whether a figure is the right one, written to as many digits, but for one of them."""
+    number = likeliest_value(token)
+    if number is None or not token.value:
+        return False
+    scale = number / token.value
+    unit = 10**token.places
+    written, exact = str(int(token.value * unit)), Fraction(right * unit) / scale
+    filler = 10 ** (len(written) - len(written.rstrip("0")))  # of ``1760 亿`` the last digit says nothing
+    ways = {str(round(exact / step) * step) for step in (1, filler)} | {str(int(exact)), str(int(exact) + 1)}
+    return any(len(way) == len(written) and sum(a != b for a, b in zip(way, written, strict=True)) == 1 for way in ways)
+
+
+_NOMINAL = pattern(r"(?<![\d.])(\d+(?:\.\d+)?)\s?([bmt])(?![a-z])", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def nominal_sizes() -> frozenset[Fraction]:
+    """Return the sizes by which known models are called, and those that their authors state.
+
+    >>> {Fraction(33 * 10**9), Fraction(175 * 10**9)} <= nominal_sizes()
+    True
+    """
+    texts = (text for one in presets() for text in (one.name, one.published, *one.names))
+    return frozenset(Fraction(number) * _UNITS[unit.lower()] for text in texts for number, unit in _NOMINAL.findall(text))
+
+
+_UNITS = {"m": 10**6, "b": 10**9, "t": 10**12}
