@@ -20,7 +20,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv1d, embedding, layer_norm, linear, part, replace
-from weighbridge.core.sizes import Size, exact, layer_range
+from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -49,14 +49,9 @@ def hearing(c: Config) -> tuple[Part, ...]:
 
 def codes_and_heads(c: Config) -> tuple[Part, ...]:
     """Describe tables of the codes of sounds, and heads over them, whose weights stand as a length and a direction."""
-    tables = (embedding(str(index), c.sounds, c.hidden) for index in layer_range(c.codebooks))
-
-    def head(index: int) -> Part:
-        split = part("weight", Tensor("original0", (c.sounds, 1), "gain"), Tensor("original1", (c.sounds, c.hidden)), kind="weight_norm")
-        return part(str(index), part("parametrizations", split, kind="weight_norm"), kind="linear")
-
-    heads = (head(index) for index in layer_range(c.codebooks))
-    return part("emb_code", *tables, kind="embeddings"), part("head_code", *heads, kind="head")
+    split = part("weight", Tensor("original0", (c.sounds, 1), "gain"), Tensor("original1", (c.sounds, c.hidden)), kind="weight_norm")
+    heads = part("head_code", part("parametrizations", split, kind="weight_norm"), kind="linear", repeat=c.codebooks)
+    return embedding("emb_code", c.sounds, c.hidden, repeat=c.codebooks), heads
 
 
 def speaker(c: Config) -> Part:
