@@ -10,7 +10,7 @@ A text flows through six steps, and the files follow them.
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``cell_models`` and ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``,
    ``breakdowns``, ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``, ``comments``, ``bracketed_products``, ``image_patches`` with ``image_grids``, ``list_sums``, ``restated_units``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs``, ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``, ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``, ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``, ``chinese_parts``, ``closed_families``, ``family_lists`` and ``wrong_counts``, ``original_transformer`` with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
+   ``formula_pairs``, ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``, ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``, ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``, ``chinese_parts``, ``closed_families``, ``family_lists`` and ``wrong_counts``, ``original_transformer`` with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_caches``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``, ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` with ``rounded_conventions`` and ``cut_figures`` tries every reading before a count is wrong).
    ``elsewhere`` with ``counts_above`` and ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model that a sentence only supposes or brings up without a name (``other_models``).
@@ -37,9 +37,12 @@ from weighbridge.auditing.checks import (
     agreed_sentences,
     arithmetic,
     elsewhere,
+    head_widths,
     offers,
     open_sums,
     original_transformer,
+    own_caches,
+    own_parts,
     paper_lines,
     paper_tables,
     restated,
@@ -104,6 +107,9 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
         claims += slipped_counts.check(scene, tabled, claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])
+    claims += claims_beside(head_widths.check(scene), claims)
+    claims += claims_beside(own_parts.check(scene, claims), claims)
+    claims += claims_beside(own_caches.check(scene), claims)
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims)) if scene.has_models else []
     claims += claims_beside(open_sums.check(scene, claims), claims)

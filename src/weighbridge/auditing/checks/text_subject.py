@@ -141,4 +141,6 @@ def is_refuted(lines: Sequence[Line], guess: AssumedModel) -> bool:
         for word, value in plain_sizes_of(line.text):
             said.setdefault(word, set()).add(value)
     own = sizes_of(guess.config if guess.config is not None else preset_configs().get(guess.name, {}))
+    if "vocab" in own and own["vocab"] not in said.get("vocab", ()):
+        return True  # widths and depths are everybody's
     return any(word in own and own[word] not in values for word, values in said.items())

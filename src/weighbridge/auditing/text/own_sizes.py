@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.settings import read_settings
 
-_SIZES = frozenset(("layers", "hidden", "mlp", "heads", "kv_heads", "head_dim", "vocab", "positions"))
-_MOST = 10**7
+SIZES = frozenset(("layers", "hidden", "mlp", "heads", "kv_heads", "head_dim", "vocab", "positions", "inner"))
+_MOST = {"layers": 1000, "heads": 1000, "kv_heads": 1000, "head_dim": 4096, "hidden": 200_000, "inner": 200_000, "mlp": 1_000_000}
+_MOST_OF_ANY = 10**7
+"""What is larger behind such a word is a count of it: ``per layer: 995,904``."""
+_MORE = {
+    "layers": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-(?:layer|block)s?(?:ed)?\b|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?(?:个\s?)?(?:block|块)(?![a-z])", re.IGNORECASE),
+    "heads": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-heads?(?:ed)?\b|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?头(?:注意力|自注意力)", re.IGNORECASE),
+    "hidden": pattern(r"(?<![\d.,])(?P<number>\d{2,5}) (?:feature )?channels\b|\bwidth(?: of)? (?P<more>\d{2,5})(?![\d.,]*\d)", re.IGNORECASE),
+    "vocab": pattern(r"\bvocabulary (?:of|size of|has|with) (?P<number>\d{1,3}(?:,\d{3})+|\d{2,7})(?![\d.,]*\d)|词表(?:大小)?(?:有|为|是|共|[:：])?\s?(?P<more>\d{2,7})(?![\d.,]*\d|\s?[万KkMm])", re.IGNORECASE),
+}  # fmt: skip
+"""Further ways to say a size of a model of one's own."""
+_OF_INNER = pattern(r"(?:\bmlp|\bffn|\bfeed[- ]?forward|前馈|\bintermediate|中间)[^,，;；。]{0,24}$", re.IGNORECASE)
+"""Words by which a hidden size is that of the feed-forward network: ``the MLP has a hidden size of 512``."""
 
 
 @once_for_each_text
@@ -19,22 +32,46 @@ def plain_sizes_of(text: str) -> tuple[tuple[str, int], ...]:
     >>> plain_sizes_of("12 layers, d_model = 512 and a vocabulary of 32,000 tokens")
     (('layers', 12), ('hidden', 512), ('vocab', 32000))
     """
-    return tuple((word, value) for word, value, *_ in placed_sizes(text))
+    return tuple((word, value) for word, value, *_ in placed_sizes(text) if word != "inner")
 
 
 @once_for_each_text
 def placed_sizes(text: str) -> tuple[tuple[str, int, int, int], ...]:
-    """Return them with where their numbers stand."""
+    """Return them with where their numbers stand; ``inner`` is a ``hidden_dim``, which is the width of the model or of its feed-forward network.
+
+    >>> [(word, value) for word, value, *_ in placed_sizes("a 4-layer, 4-head model; the MLP has a hidden size of 512")]
+    [('layers', 4), ('heads', 4), ('mlp', 512)]
+    """
     found: dict[int, tuple[str, int, int, int]] = {}
     for word, value, start, end in _read(text):
-        if word in _SIZES and 0 < value < _MOST:
-            found.setdefault(start, (word, value, start, end))
+        if (
+            word in SIZES
+            and 0 < value <= _MOST.get(word, _MOST_OF_ANY)
+            and not (word in _RESULTS and _COMPUTED.search(text, max(0, start - _BEFORE), start))
+        ):
+            if _COUNTED.match(text, end):
+                continue
+            inner = word == "hidden" and _OF_INNER.search(text, max(0, start - _BEFORE), start) is not None
+            found.setdefault(start, ("mlp" if inner else word, value, start, end))
     return tuple(found[start] for start in sorted(found))
+
+
+_COUNTED = pattern(r"\s?(?:个\s?)?(?:可?训?练?参数|params?\b|parameters|weights\b|权重)", re.IGNORECASE)
+"""Behind a number that counts what such a thing holds: ``its MLP has 524,288 parameters``."""
+_BEFORE = 60
+_RESULTS = frozenset(("hidden", "heads", "layers"))
+_COMPUTED = pattern(r"\d\s?=\s?$")
+"""Before the result of an equation, which is no size that the text sets: ``384/6 = 64 wide``."""
 
 
 def _read(text: str) -> Iterator[tuple[str, int, int, int]]:
     for setting in read_settings(text):
-        if text[setting.start : setting.end].replace(",", "").replace("_", "").isdigit():
-            yield setting.kind, int(text[setting.start : setting.end].replace(",", "").replace("_", "")), setting.start, setting.end
+        digits = text[setting.start : setting.end].replace(",", "").replace("_", "")
+        if digits.isdigit():
+            yield "inner" if setting.key.lower() == "hidden_dim" else setting.kind, int(digits), setting.start, setting.end
     for size in find_described_sizes(text):
         yield size.word, size.value, size.start, size.end
+    for word, words in _MORE.items():
+        for one in words.finditer(text):
+            which = "number" if one["number"] else "more"
+            yield word, int(one[which].replace(",", "")), *one.span(which)

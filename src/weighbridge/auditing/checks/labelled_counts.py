@@ -1,0 +1,129 @@
+"""Counts of a text with the words that say what they count: ``每层注意力约 1.05M``, ``so a layer holds 12.6M``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.patterns import any_word, pattern
+from weighbridge.auditing.text.component_words import find_components
+from weighbridge.auditing.text.figures import is_operand
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.text.own_sizes import placed_sizes
+from weighbridge.auditing.text.size_words import COUNTING
+from weighbridge.core._namedtuple import NamedTuple
+
+_OTHERWISE = any_word(
+    r"\b(?:flops?|gflops?|macs?|ops|bytes?|kb|mb|gb|kib|mib|gib|memory|vram|cache|activations?|gradients?|optimi[sz]er|tokens per|seconds?|steps?|samples?|sentences|examples|corpus|dataset|tokens of|bleu|loss|lr|"
+    r"learning|saves?|saved|saving|fewer|less than|more than|reduc\w*|instead|would|suppose|trainable|frozen|lora|experts?|teacher|per head|each head|one head|wide|dimensional)\b"
+    r"|计算量|浮点|显存|内存|字节|缓存|激活|梯度|优化器|语料|数据集|样本|步数|训练集|节省|减少|假设|可训练|冻结|专家|教师|每个头|单头|每头|词元/|条"
+)
+"""Words of a clause by which its number counts something else than the parameters of a part of the model."""
+_SUBJECTS = {
+    "word": ("word", "embeddings"), "position": ("position", "embeddings"), "tables": ("embeddings", "word"), "embeddings": ("embeddings", "word"), "attention": ("attention", "qkv"),
+    "query": ("map",), "key": ("map",), "value": ("map",), "qkv": ("qkv",), "out": ("map",), "ffn": ("ffn",), "gate": ("map",), "up": ("map",), "down": ("map",), "norm": ("norm",), "layer": ("layer",),
+    "encoder": ("stack", "layer"), "head": ("head", "word"), "total": ("total",),
+}  # fmt: skip
+"""What the words for a component may mean here."""
+_LAYERS = pattern(
+    r"(?:每一?|一|单个?)(?:个\s?)?(?:层|block|块)|\b(?:each|every|one|a|per|single) (?:\w+ )?(?:layer|block)\b|per[- ]layer", re.IGNORECASE
+)
+_STACK = pattern(
+    r"\d+\s?[×x*]\s?(?:blocks?|layers?|层|块)|(?:blocks?|layers?|层|块)\s?[×x*]\s?\d+|(?:[两三四五六七八九十]|\d+)\s?(?:个\s?)?(?:层|blocks?|块)|\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|twenty-four|all|the)(?: \w+)? (?:layers|blocks)\b|所有层|全部层",
+    re.IGNORECASE,
+)
+_TOTAL = pattern(
+    r"总参数|参数总|总共|一共|总计|合计|总量|参数量(?!为\s?\d+\s?[×x*])|\btotals?\b|\bin (?:all|total)\b|\baltogether\b|\bparameters\b|\bparams\b",
+    re.IGNORECASE,
+)
+_NUMBERS = {"两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+            "twelve": 12, "sixteen": 16, "twenty-four": 24}  # fmt: skip
+
+
+class Said(NamedTuple):
+    """A count: its place, what its clause says it counts, and how many of that there may be."""
+
+    line: int
+    token: Token
+    parts: Sequence[str]
+    times: Sequence[int]
+
+
+def labelled_counts(scene: Scene) -> Iterator[Said]:
+    """Yield the counts of a text that no equation computes, with what they are said to count."""
+    computed = {(t.line, t.start) for chain in scene.chains if len(chain.sides) > 1 for t in chain.tokens[chain.start : chain.end]}
+    last: dict[int, int] = {}
+    labels: dict[int, Sequence[str]] = {}
+    for statement in scene.numbered:
+        for place, token in scene.figures_of(statement):
+            sized = any(start == token.start for _, _, start, _ in placed_sizes(scene.texts[token.line]))
+            if not _is_count(token) or sized or is_operand(statement, place):
+                continue
+            start = last.get(token.line, 0)
+            last[token.line] = token.end
+            found = _read(scene, token, start)
+            text = scene.texts[token.line]
+            if found is None and token.line in labels and start and _SAME.fullmatch(text, start, token.start):
+                found = Said(token.line, token, labels[token.line], (1,))
+            if found is not None:
+                labels[token.line] = found.parts
+                if (token.line, token.start) not in computed:
+                    yield found
+
+
+_SAME = pattern(
+    r"[\s,，;；(（]*(?:个?参数)?[\s,，;；(（]*(?:约|即|大约|也就是|降[到至]|变[为成]|增[加至到]+|到|≈|about|i\.e\.|that is|or|roughly|approximately)?[\s,，]*(?:about|约为?)?\s*",
+    re.IGNORECASE,
+)
+"""Between a count and the same in other words."""
+
+
+def _is_count(token: Token) -> bool:
+    if token.value is None or token.unit:
+        return token.value is not None and token.unit in COUNTING
+    return (
+        token.value.denominator == 1
+        and token.value >= LEAST_COUNT
+        and (token.value < _YEARS[0] or token.value > _YEARS[1] or "," in token.text)
+    )
+
+
+LEAST_COUNT, _YEARS = 1000, (1990, 2035)
+
+
+def _read(scene: Scene, token: Token, after: int) -> Said | None:
+    """Read what a count is of: by the words since the count before it, or in the first cell of its row."""
+    text = scene.texts[token.line]
+    start, stop = sentence_of(text, token.start)
+    row = next((row for table in scene.tables if token.line in table.lines for row in [table.row_of(token.line)] if row), None)
+    zone = row.cells[0].text if row is not None and len(row.cells) == _CELLS else text[max(start, after) : token.start]
+    behind = text[token.end : min(stop, token.end + _BEHIND)]
+    if (
+        _OTHERWISE.search(zone)
+        or _OTHERWISE.search(_CLAUSE.split(behind)[0])
+        or any(start <= m.column < stop for m in scene.mentions.get(token.line, ()) if m.names)
+    ):
+        return None
+    parts = [part for name in dict.fromkeys(m.subject for m in find_components(zone)) for part in _SUBJECTS.get(name, ())]
+    each = _LAYERS.search(zone) is not None or _LAYERS.search(_CLAUSE.split(behind)[0]) is not None
+    stacked, numbers = _STACK.search(zone), tuple(_number(found) for found in _MANY.findall(zone))
+    parts += (
+        ["layer"] * each
+        + ["stack", "layer"] * (stacked is not None)
+        + ["total"] * (_TOTAL.search(zone + _CLAUSE.split(behind)[0]) is not None)
+    )
+    times = tuple(sorted({1, *(number for number in numbers if 1 < number <= _MOST_LAYERS)}))
+    return Said(token.line, token, tuple(dict.fromkeys(parts)), times) if parts else None
+
+
+_CELLS, _BEHIND, _MOST_LAYERS = 2, 40, 256
+_CLAUSE = pattern(r"[,，;；。:：|]")
+_MANY = pattern(
+    r"[两三四五六七八九十]|(?<![\d.,])\d{1,3}(?![\d.,]*\d)|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|twenty-four)\b"
+)
+
+
+def _number(word: str) -> int:
+    return _NUMBERS.get(word.lower(), 0) or (int(word) if word.isdigit() else 1)
