@@ -8,12 +8,39 @@ A text flows through six steps, and the files follow them.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``cell_models`` and ``column_kinds``.
-4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``,
-   ``breakdowns``, ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``, ``comments``, ``bracketed_products``, ``image_patches`` with ``image_grids``, ``list_sums``, ``restated_units``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs``, ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``, ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``, ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``, ``chinese_parts``, ``closed_families``, ``family_lists`` and ``wrong_counts``, ``original_transformer`` with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_caches``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``, ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
-   holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` with ``rounded_conventions`` and ``cut_figures`` tries every reading before a count is wrong).
-   ``elsewhere`` with ``counts_above`` and ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model that a sentence only supposes or brings up without a name (``other_models``).
+4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic``
+   with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``, ``breakdowns``,
+   ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
+   ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
+   ``comments``, ``bracketed_products``, ``image_patches`` with ``image_grids``, ``list_sums``,
+   ``restated_units``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
+   then against the model and the conventions people count by (``formulas`` with ``formula_pairs``,
+   ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
+   ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,
+   ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``,
+   ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with
+   ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``
+   and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
+   and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
+   ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
+   ``chinese_parts``, ``closed_families``, ``family_lists`` and ``wrong_counts``, ``original_transformer``
+   with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with
+   ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_caches``, ``towers`` with ``tower_sizes``,
+   ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
+   ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``,
+   ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``,
+   ``adapters`` with ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with
+   ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
+   ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``,
+   ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``,
+   ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and
+   ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``;
+   ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component holds, ``titles``
+   what it is called, ``own_counts`` what the whole model, and ``settle`` with ``rounded_conventions`` and
+   ``cut_figures`` tries every reading before a count is wrong). ``elsewhere`` with ``counts_above`` and
+   ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves
+   open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model
+   that a sentence only supposes or brings up without a name (``other_models``).
 5. Find counts one digit off the model's own (``slipped_counts``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
@@ -54,10 +81,11 @@ from weighbridge.auditing.checks import (
     tally,
     unnamed_models,
 )
-from weighbridge.auditing.checks.claim_places import claims_beside, claims_elsewhere
+from weighbridge.auditing.checks.claim_places import claims_beside, claims_elsewhere, ends_of
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import corrected_total
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts, ReferenceTable
+from weighbridge.auditing.checks.row_bytes import is_loose
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
 from weighbridge.auditing.every_check import judge
@@ -99,7 +127,10 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     bound = table_subjects.bind(scene)
     claims = judge(scene, held, checked, offered, bound, firm=_is_firm(scene))
     total, left = corrected_total(scene, checked, held, offered)
-    claims += claims_elsewhere(row_relations.check(scene, claims), claims)
+    related = list(row_relations.check(scene, claims))
+    refuted = ends_of(one for one in related if one.verdict == "wrong")
+    claims = [one for one in claims if (one.line, one.end) not in refuted or not is_loose(one)]
+    claims += claims_elsewhere(related, claims)
     tabled = frozenset(line for one in bound for line in one.table.lines)
     if scene.has_models:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)

@@ -170,7 +170,7 @@ def _later_claims(
         adapters.check(scene),
         ratios.check(scene),
         breakdowns.check(scene, held),
-        row_products.check(scene),
+        row_products.check(scene, claims),
         proportional_columns.check(scene),
         *(kind.check(scene) for kind in (column_sums, headed_formulas)),
         *(kind.check(scene) for kind in (matrices, comments, bracketed_products, image_patches)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -87,12 +88,19 @@ def _columns(scene: Scene) -> Iterator[tuple[list[Token], Token]]:
     for table in scene.tables:
         rows = [row for row in (*table.head, *table.rows) if row.cells]
         totals = [row for row in rows if TOTAL.search(row.cells[0].text.strip("*` "))]
-        if len(totals) != 1 or totals[0] is not rows[-1]:
+        if len(totals) != 1 or totals[0] is not rows[-1] or any(_OF_ONE.search(cell.text) for row in rows[:-1] for cell in row.cells[:-1]):
             continue
         for column in range(1, len(rows[-1].cells)):
             figures = [figure for row in rows if (figure := figure_of(row, column)) is not None and _counts(figure)]
             if figures and figures[-1].line == rows[-1].cells[0].line:
                 yield figures[:-1], figures[-1]
+
+
+_OF_ONE = pattern(
+    r"\b(?:per|each|every|one|single)[ -](?:layer|block|head|expert|token|module|encoder|decoder)|\beach\b|[×x*] ?\d+ ?(?:layers|blocks)\b|每一?(?:层|个|块)|单层|单个|一层",
+    re.IGNORECASE,
+)
+"""What makes a row one of several, of which the total holds all: ``c_attn (per layer)``."""
 
 
 def _lists(scene: Scene) -> Iterator[tuple[list[Token], Token]]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.arithmetic import claims_of
 from weighbridge.auditing.checks.results import is_slip
-from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import LEAST_SUMS
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.messages import mark
 
 _RIGHT = frozenset(("exact", "rounded", "convention", "note"))
 _WIDEST = 8
@@ -23,23 +25,75 @@ _SMALLEST = 100
 """A smaller result is the product of what stands beside it by chance: patches of 16 × 16 in 12 layers."""
 
 
-def check(scene: Scene) -> Iterator[Claim]:
+class _Product(NamedTuple):
+    """A row's computation and its result: what is judged of the result, and the tokens of both."""
+
+    claim: Claim
+    formula: Sequence[Token]
+    number: Token
+
+
+def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     """Hold the results of a column against the computations of another; one is wrong where another row of the two is right.
 
-    A product may be only a shape, whose count has biases too: what is no slip of one digit must then be a sum that states them.
+    A product may be only a shape, whose count has biases too: what is no slip of one digit must then be a sum that states them, or no count
+    of such a shape. Where the result is right by what is judged already, it is the computation that is wrong.
+
+    Args:
+        claims: What is judged so far.
     """
     for table in scene.tables:
         for column, result in _pairs(table):
-            found = [claim for row in table.rows if (claim := _judge(scene, row.cells, column, result)) is not None]
-            right = [claim for claim in found if claim.verdict in _RIGHT]
-            wrong = [claim for claim in found if claim.verdict == "wrong"]
-            if right and not wrong:
-                yield from right
-            elif len(wrong) == 1 and right:
-                summed = "+" in next(
-                    row.cells[column].text for row in table.rows if scene.lines[row.cells[result].line].number == wrong[0].line
-                )
-                yield from found if _is_mistyped(wrong[0]) or (summed and len(right) >= LEAST_SUMS) else right
+            found = [product for row in table.rows if (product := _judge(scene, row.cells, column, result)) is not None]
+            right = [product for product in found if product.claim.verdict in _RIGHT]
+            wrong = [product for product in found if product.claim.verdict == "wrong"]
+            if right and len(wrong) <= 1:
+                for product in right:
+                    yield from (product.claim, _of_formula(scene, product, "exact"))
+                yield from _alarms(scene, wrong, right, claims)
+
+
+def _alarms(scene: Scene, wrong: Sequence[_Product], right: Sequence[_Product], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the alarm of the one row that its computation does not give, on whichever of the two is not right by other means."""
+    for product in wrong:
+        stated = any(token.text == "+" for token in product.formula) or not _is_of_shape(product)
+        if not (_is_mistyped(product.claim) or (stated and len(right) >= LEAST_SUMS)):
+            continue
+        one = product.claim
+        confirmed = any(c.line == one.line and c.verdict in _SURE and c.start <= one.start and one.end <= c.end for c in claims)
+        yield _of_formula(scene, product, "wrong") if confirmed else _of_row(scene, product)
+
+
+_SURE = ("exact", "convention")
+
+
+def _of_row(scene: Scene, product: _Product) -> Claim:
+    """Return the claim of a result with the computation before it in its mark: either may be the one that is wrong."""
+    first = product.formula[0]
+    if first.line != product.number.line or first.start > product.number.start:
+        return product.claim
+    line = scene.lines[first.line]
+    return product.claim._replace(start=line.at[first.start], text=line.text[first.start : product.number.end])
+
+
+def _of_formula(scene: Scene, product: _Product, verdict: str) -> Claim:
+    """Return a claim about the computation itself, which gives what the result is not, or is."""
+    made, said = product.claim.expected, product.claim.value
+    facts: dict[str, object] = {"value": made, "expected": made, "difference": 0}
+    if verdict == "wrong" and isinstance(made, int | Fraction) and isinstance(said, int | Fraction):
+        reason = because(mark("the result beside it is {right}"), right=said)
+        facts = {"value": made, "expected": said, "difference": made - said, "reason": reason}
+    return claim(scene.lines, product.formula[0], product.formula[-1], "arithmetic", verdict, **facts)
+
+
+def _is_of_shape(product: _Product) -> bool:
+    """Tell whether a count may be of a shape's tensor and those beside it: with a bias of either size, or some copies of it."""
+    sizes = [int(token.value) for token in product.formula if token.kind == "num" and token.value and token.value.denominator == 1]
+    count, made = product.claim.value, product.claim.expected
+    if not isinstance(count, int | Fraction) or not isinstance(made, int | Fraction) or not made:
+        return True
+    beside = {0, *sizes, sum(sizes), *(2 * size for size in sizes)}
+    return any(made + more > 0 and count % (made + more) == 0 for more in beside)
 
 
 def _is_mistyped(claim: Claim) -> bool:
@@ -70,7 +124,7 @@ def _tokens(text: str, line: int) -> list[Token]:
     return [token for token in tokens(text, line) if token.text not in "`~≈约" and not (token.kind == "op" and token.text == "**")]
 
 
-def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, result: int) -> Claim | None:
+def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, result: int) -> _Product | None:
     """Judge the result of a row, if both its cells are what their columns hold."""
     if max(column, result) >= len(cells) or _kind(cells[column].text) != "formula" or _kind(cells[result].text) != "number":
         return None
@@ -85,7 +139,8 @@ def _judge(scene: Scene, cells: tuple[Cell, ...] | list[Cell], column: int, resu
         return None
     text = scene.lines[number.line].text[number.start : number.end]
     line = scene.lines[number.line]
-    return judged[0]._replace(start=line.at[number.start], end=line.at[number.end - 1] + 1, text=text)
+    made_claim = judged[0]._replace(start=line.at[number.start], end=line.at[number.end - 1] + 1, text=text)
+    return _Product(made_claim, formula, number)
 
 
 def _tokens_in_line(cell: Cell) -> list[Token]:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.row_bytes import bits_of_head, is_loose
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
@@ -17,7 +19,7 @@ from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, value_bounds, whole
-from weighbridge.auditing.text.size_words import BYTES
+from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import RELATED_DIGITS, RELATED_ROWS
@@ -41,12 +43,13 @@ class _Figure(NamedTuple):
 
 
 class _Relation(NamedTuple):
-    """What a figure of one column is, by those of others: its bounds, and how to say so."""
+    """What a figure of one column is, by those of others: its bounds, and how to say so; in bytes, by thousands or by powers of two."""
 
     target: int
     sources: tuple[int, ...]
     bounds: Callable[[Sequence[_Figure]], tuple[Fraction, Fraction]]
     reason: Reason
+    decimal: bool = False
 
 
 def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
@@ -56,7 +59,7 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
         scene: The text.
         claims: What is judged already: a figure that a model confirms is not the one to blame.
     """
-    sure = ClaimSpans(one for one in claims if one.verdict in ("exact", "rounded", "convention"))
+    sure = ClaimSpans(one for one in claims if one.verdict in ("exact", "convention") or (one.verdict == "rounded" and not is_loose(one)))
     for table in scene.tables:
         rows = _figures(table)
         for relation in _relations(table, rows):
@@ -72,12 +75,14 @@ def _figures(table: Table) -> list[dict[int, _Figure]]:
             numbers = [token for token in tokens(cell.text, cell.line) if token.kind == "num" and token.value]
             if len(numbers) == 1 and place:
                 token = _with_unit(numbers[0], heads[place] if place < len(heads) else "")
-                scale = scales(token)[0]
-                low, high = value_bounds(token, scale)
                 moved = token._replace(start=cell.start + token.start, end=cell.start + token.end)
-                figures[place] = _Figure(moved, (token.value or Exact(0)) * scale, low, high)
+                figures[place] = _figure(moved, scales(token)[0])
         found.append(figures)
     return found
+
+
+def _figure(token: Token, scale: Fraction) -> _Figure:
+    return _Figure(token, (token.value or Exact(0)) * scale, *value_bounds(token, scale))
 
 
 def _with_unit(token: Token, head: str) -> Token:
@@ -90,6 +95,7 @@ def _with_unit(token: Token, head: str) -> Token:
 
 def _relations(table: Table, rows: Sequence[Mapping[int, _Figure]]) -> Iterator[_Relation]:
     columns = sorted({place for row in rows for place in row})
+    heads = column_heads(table)
     kinds = {place: _kind([row[place] for row in rows if place in row]) for place in columns}
     counts = [place for place in columns if kinds[place] == "count"]
     if len(table.rows) <= RELATED_ROWS:
@@ -105,11 +111,13 @@ def _relations(table: Table, rows: Sequence[Mapping[int, _Figure]]) -> Iterator[
             for part, of in ((one, other) for one in others for other in others if one != other):
                 yield _Relation(target, (part, of), _share, because(mark("the share that the two counts of its row make")))
         elif kinds[target] == "bytes":
+            headed = bits_of_head(heads[target] if target < len(heads) else "")
             for source in others:
-                yield from (
-                    _Relation(target, (source,), _bytes_of(bits), because(mark("{bits} bits for each of the count of its row"), bits=bits))
-                    for bits in _BITS
-                )
+                for bits in _BITS:
+                    reason = because(mark("{bits} bits for each of the count of its row"), bits=bits)
+                    yield _Relation(target, (source,), _bytes_of(bits), reason)
+                    if bits == headed:
+                        yield _Relation(target, (source,), _bytes_of(bits), reason, decimal=True)
 
 
 def _kind(figures: Sequence[_Figure]) -> str:
@@ -137,7 +145,10 @@ def _bytes_of(bits: int) -> Callable[[Sequence[_Figure]], tuple[Fraction, Fracti
 
 def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relation, sure: ClaimSpans) -> Iterator[Claim]:
     told = [
-        (row[relation.target], [row[place] for place in relation.sources])
+        (
+            _figure(row[relation.target].token, scales(row[relation.target].token)[-1]) if relation.decimal else row[relation.target],
+            [row[place] for place in relation.sources],
+        )
         for row in rows
         if {relation.target, *relation.sources} <= set(row)
     ]
@@ -147,6 +158,12 @@ def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relati
         return
     for (figure, sources), fit in zip(told, fits, strict=True):
         low, high = relation.bounds(sources)
+        if (
+            not fit
+            and figure.token.unit in BYTES
+            and _is_near(figure, (low, high), sources, alone=fits.count(False) == 1 and telling > RELATED_ROWS)
+        ):
+            continue
         if fit:
             plain = low == high and not figure.token.unit and not figure.token.places
             for one in (figure, *(sources if relation.bounds is _sum else ())):
@@ -155,7 +172,24 @@ def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relati
         blamed = _to_blame(scene, figure, sources, relation, sure)
         if blamed is not None:
             one, right = blamed
-            yield _claim(scene, one, "wrong", right, because(mark("should be {right}"), right=_write_like(one, right)) + relation.reason)
+            shown = write_bytes(one.token, right, 1000) if relation.decimal and one is figure else _write_like(one, right)
+            yield _claim(scene, one, "wrong", right, because(mark("should be {right}"), right=shown) + relation.reason)
+
+
+def _is_near(figure: _Figure, bounds: tuple[Fraction, Fraction], sources: Sequence[_Figure], *, alone: bool) -> bool:
+    """Tell whether a figure in bytes may be meant for what its count makes: in another unit of its letters, or less than a part off where others are.
+
+    A count that only names its model, ``7B``, is off by more.
+    """
+    ranges = (value_bounds(figure.token, Exact(scale)) for scale in UNITS[figure.token.unit])
+    if any(bounds[0] <= end and begin <= bounds[1] for begin, end in ranges):
+        return True
+    middle, nominal = sum(bounds, Exact(0)) / 2, significant_digits(sources[0].token) < RELATED_DIGITS
+    part = _PART_OFF_NOMINAL if nominal else _PART_OFF
+    return (nominal or not alone) and abs(figure.value - middle) * part < middle
+
+
+_PART_OFF, _PART_OFF_NOMINAL = 100, 6
 
 
 def _fits(figure: _Figure, bounds: tuple[Fraction, Fraction]) -> bool:
@@ -188,7 +222,7 @@ def _digits(text: str) -> str:
 
 def _write_like(figure: _Figure, number: Fraction) -> str:
     """Write a number as a figure is written, without its unit."""
-    amount = number / scales(figure.token)[0]
+    amount = number * figure.token.value / figure.value if figure.token.value and figure.value else number / scales(figure.token)[0]
     return f"{float(amount):,.{figure.token.places}f}" if figure.token.places or amount.denominator > 1 else f"{int(amount):,}"
 
 
