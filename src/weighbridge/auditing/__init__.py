@@ -23,7 +23,7 @@ A text flows through six steps, and the files follow them.
    and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
-   ``chinese_parts``, ``closed_families``, ``family_lists`` and ``wrong_counts``, ``original_transformer``
+   ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_sentences`` and ``wrong_counts``, ``original_transformer``
    with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with
    ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_caches``, ``towers`` with ``tower_sizes``,
    ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
@@ -64,6 +64,7 @@ from weighbridge.auditing.checks import (
     agreed_sentences,
     arithmetic,
     elsewhere,
+    family_sentences,
     head_widths,
     offers,
     open_sums,
@@ -135,6 +136,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     if scene.has_models:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)
         claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
+        claims += claims_beside(elsewhere.leave_out_of_parts(scene, family_sentences.check(scene, tabled)), claims)
         claims += slipped_counts.check(scene, tabled, claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])

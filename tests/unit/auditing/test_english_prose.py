@@ -32,6 +32,22 @@ CHANGED = {
         "# Llama 3\n\nThis collection includes two versions: one with 8 billion parameters and another with «70» billion parameters.",
         "80",
     ),
+    "a family's size": (
+        "The architecture of Mixtral is simple. It has «32» layers with 8 experts each, of which 2 are active. The hidden size is 4096 and the vocabulary has 32000 tokens.",
+        "34",
+    ),
+    "a family's list of sizes": (
+        "# Mixtral\n\n- Dimension (dim): 4096\n- Number of layers: 32\n- Number of heads: «32»\n- Number of kv heads: 8\n- Vocabulary size: 32000",
+        "34",
+    ),
+    "a family told by its tag": (
+        "Mixtral is sparse: each layer has 8 experts. Its 8x7B misleads: all «46.7»B parameters are loaded, but only 12.9B are used.",
+        "56.7",
+    ),
+    "items between dots": (
+        "Llama 3.1 8B\n\n8B dense • 131,072 context • «8» KV heads\n\nLayers\n\n32\n\nHidden size\n\n4,096\n\nAttention heads\n\n32\n",
+        "9",
+    ),
 }
 TRUE = (
     "Available in sizes such as\nBERT Base\n(12 layers) and BERT Large\n(24 layers).",
@@ -43,6 +59,9 @@ TRUE = (
     "We distilled BERT-large into a model with 66M parameters.",
     "GPT-2 XL is a model with 1.5B parameters, and its embedding holds 80M parameters.",
     "Llama-2-7B with LoRA has 4.2M parameters that are trainable.",
+    "T5 has 512 dimensions, 8 heads and 6 layers in its small size; we cut the encoder to 4 layers.",
+    "# Mixtral\n\n- Dimension (dim): 4096\n- Number of layers: 32\n- Number of heads: 32\n- Number of kv heads: 8\n- Batch size: 34\n\nWe train on 48 GPUs.",
+    "Whisper has 6 layers, 512 dimensions and 8 heads in each half of its base size, and we distil it into 2 decoder layers.",
     "OPT comes in many sizes, from 125M to 175B parameters.",
     "Llama 2 comes in three sizes; we trained ours with 1B, 3B and 7B parameters.",
 )

@@ -56,9 +56,9 @@ _AGREES = frozenset(("exact", "rounded", "note"))
 
 
 def _agreed_facts(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
-    """Return what else a text of one model says right of it: its parameters, and the sizes of lines without such sentences."""
-    lines = {one.line + 1 for one in said}
-    sizes = {str(one.value) for one in claims if one.kind == "configuration" and one.verdict == "exact" and one.line not in lines}
+    """Return what else a text of one model says right of it: its parameters, and the sizes that no such sentence says."""
+    told = {size.value for one in said for size in one.sizes}
+    sizes = {str(one.value) for one in claims if one.kind == "configuration" and one.verdict == "exact" and one.value not in told}
     return sizes | {one.kind for one in claims if one.kind == "total" and one.verdict in _AGREES}
 
 

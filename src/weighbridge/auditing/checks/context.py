@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, takewhile
 
-from weighbridge.auditing.checks.family_members import by_counts, by_sizes, majority_sizes, resolve_families
+from weighbridge.auditing.checks.family_members import by_counts, by_sizes, by_tags, majority_sizes, resolve_families
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.on_demand import OnDemand
 from weighbridge.auditing.checks.own_counts import preset_model
@@ -45,7 +45,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     sizes = _of_the_model(lines, [size for statement in spoken for size in find_sizes(statement, meant)])
     sizes += sizes_on_two_lines(spoken)
     letters = notation(laid)
-    named = by_counts(lines, models_by_line(lines))
+    named = by_tags(lines, by_counts(lines, models_by_line(lines)))
     main, weighed = model_of_text(lines, named, sizes, letters, model)
     odd: Sequence[str] = ()
     if main is not None and weighed is not None:
@@ -101,8 +101,13 @@ _DIGIT = pattern(r"\d")
 def _alternates(named: Mapping[int, Sequence[Mention]]) -> dict[str, frozenset[str]]:
     """Return, for each model that is named, all the models that its mentions may mean."""
     found: dict[str, frozenset[str]] = {}
-    for mention in (m for mentions in named.values() for m in mentions if m.kind == MODEL and m.name):
-        found[str(mention.name)] = found.get(str(mention.name), frozenset()) | set(mention.names)
+    for mentions in named.values():
+        known = [m for m in mentions if m.kind == MODEL and m.name]
+        for mention in known:
+            exact = min(
+                (m.names for m in known if m.name == mention.name), key=len
+            )  # its family's bare name beside it brings no sisters in
+            found[str(mention.name)] = found.get(str(mention.name), frozenset()) | set(exact)
     return found
 
 

@@ -89,7 +89,7 @@ def _family(scene: Scene, index: int, first: int) -> Mention | None:
         return None
     if inside:
         words = text[inside[0].end : first]
-        return inside[0] if len(inside) == 1 and _is_closed(inside[0]) and inside[0].end <= first and not _GLUE.sub("", words) else None
+        return inside[0] if len(inside) == 1 and is_closed(inside[0]) and inside[0].end <= first and not _GLUE.sub("", words) else None
     opening = _GOES_ON.match(text, start)
     if opening is None or _GLUE.sub("", text[opening.end() : first]):
         return None
@@ -101,11 +101,12 @@ def _family(scene: Scene, index: int, first: int) -> Mention | None:
         ),
         [],
     )
-    return above[-1] if above and _is_closed(above[-1]) and len({m.names for m in above}) == 1 else None
+    return above[-1] if above and is_closed(above[-1]) and len({m.names for m in above}) == 1 else None
 
 
 _REACH = 12
 
 
-def _is_closed(mention: Mention) -> bool:
+def is_closed(mention: Mention) -> bool:
+    """Tell whether a mention is that of a family of which every model is known."""
     return mention.kind == FAMILY and bool(_COMPLETE & set(mention.names))

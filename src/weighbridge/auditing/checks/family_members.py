@@ -90,6 +90,25 @@ def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[in
     }
 
 
+def by_tags(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[int, list[Mention]]:
+    """Take a family's bare name for the member whose experts the text counts in its name: ``Mixtral`` where it says ``8x7B``, and no other such."""
+    if not any(m.kind == FAMILY and any(_TAG.search(name) for name in m.names) for found in named.values() for m in found):
+        return named
+    tags = {match[0].lower() for line in lines for match in _TAG.finditer(line.text)}
+    if len(tags) != 1:
+        return named
+    tag = next(iter(tags))
+
+    def member(mention: Mention) -> Mention:
+        names = tuple(name for name in mention.names if _TAG.search(name) is not None and tag in name)
+        return mention._replace(name=names[0], names=names, kind=MODEL) if mention.kind == FAMILY and names else mention
+
+    return {index: [member(m) for m in found] for index, found in named.items()}
+
+
+_TAG = pattern(r"(?<![\w.])\d+x\d+b(?![a-z0-9])", re.IGNORECASE)
+
+
 _BESIDE = pattern(
     r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|some|把|将|(?:powerful|compact|small|large|high-performance|state-of-the-art|popular|dense|decoder-only|open|open-source|open-weight|efficient|lightweight|highly|capable)\b,?|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
     r"(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]\b|billion|million|亿|(?<=\d)[BM](?=[\u4e00-\u9fff]))(?!\s?(?:tokens|words|to|[-–~])\b|\s?[-–~到至]\s?\d|\s?个?(?:token|词)|(?:\s?[,，、/&和与及]|\s(?:and|or)\b)+\s?(?:(?:and|or) )?\d[\d.]*\s?(?:[BM]|亿|billion|million))",

@@ -136,7 +136,10 @@ def subject_of_sentence(scene: Scene, index: int, start: int, stop: int, first: 
     return None, False
 
 
-OPENS_WITH_IT = pattern(r"\W*(?:it|(?:the|this) (?:model|architecture))\b(?! (?:card|zoo|hub|family|parallel))", re.IGNORECASE)
+OPENS_WITH_IT = pattern(
+    r"\W*(?:it|(?:the|this) (?:model|architecture|network)|this (?:variant|version|checkpoint))\b(?! (?:card|zoo|hub|family|parallel))",
+    re.IGNORECASE,
+)
 """The beginning of a sentence about the model at hand."""
 
 
@@ -217,7 +220,7 @@ _BACKGROUND = pattern(
 _LONGEST_WORDS = 64
 """Characters of the words in front of a name that bring it in, at most: what stands further ahead is not gone through for each name."""
 _DIGIT = pattern(r"\d")
-_CELL = pattern(r"\|")
+_CELL = pattern(r"\||\s[•·∙](?=\s)")
 
 
 def is_own_size(models: Sequence[ModelValue], size: DescribedSize) -> bool:
