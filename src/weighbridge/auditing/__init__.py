@@ -20,7 +20,7 @@ A text flows through six steps, and the files follow them.
    ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``,
    ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with
    ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``
-   and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
+   with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
    ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_sentences`` and ``wrong_counts``, ``original_transformer``
@@ -139,6 +139,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, family_sentences.check(scene, tabled)), claims)
         claims += slipped_counts.check(scene, tabled, claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
+    claims = elsewhere.leave_out_denied(scene, claims)
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])
     claims += claims_beside(head_widths.check(scene), claims)
     claims += claims_beside(own_parts.check(scene, claims), claims)

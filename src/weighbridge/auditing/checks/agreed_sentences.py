@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
+from weighbridge.auditing.checks.introduced_lists import introducing_model
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
@@ -48,7 +49,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     for section in found:
         for name in dict.fromkeys(one.name for one in section):
             said = [one for one in section if one.name == name]
-            settled = _agreed_facts(said, claims) if name == only else set()
+            settled = _agreed_facts(said, claims) if name == only else _facts_of_section(scene, said, claims)
             yield from _judge(scene, said, least=AGREED_BLOCK - (name == only), settled=settled, counts=_right_counts(scene, said, claims))
 
 
@@ -60,6 +61,19 @@ def _agreed_facts(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]
     told = {size.value for one in said for size in one.sizes}
     sizes = {str(one.value) for one in claims if one.kind == "configuration" and one.verdict == "exact" and one.value not in told}
     return sizes | {one.kind for one in claims if one.kind == "total" and one.verdict in _AGREES}
+
+
+def _facts_of_section(scene: Scene, said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
+    """Return what a section that names one model says right of it beside such sentences, in a text that names others too."""
+    first, last = scene.headings[said[0].line], said[-1].line
+    named = {m.name for line in range(max(0, first), last + 1) for m in scene.mentions.get(line, ()) if m.kind != FAMILY}
+    if named - {said[0].name}:
+        return set()
+    counts = {own_count(model) for model in said[0].models}
+    lines = {one.line for one in said}
+    numbers = {scene.lines[line].number for line in range(max(0, first), last + 1) if line not in lines}
+    sizes = {str(c.value) for c in claims if c.kind == "configuration" and c.verdict == "exact" and c.line in numbers}
+    return sizes | {c.kind for c in claims if c.kind == "total" and c.verdict in _AGREES and c.expected in counts}
 
 
 def _right_counts(scene: Scene, said: Sequence[Sentence], claims: Sequence[Claim]) -> dict[tuple[int, int], set[str]]:
@@ -133,7 +147,8 @@ def _is_settled(scene: Scene, one: Sentence, size: DescribedSize, right: int, sp
     routed = (
         size.word in _ROUTED and bool(one.own() & _ROUTED) and _is_below_its_heading(scene, one)
     )  # ``8 experts (only 2 used at a time)``
-    return bool(plain) and not built and spare + (sure or one.named or routed) >= 0
+    introduced = introducing_model(scene, one.line) == one.name
+    return bool(plain) and not built and (introduced or spare + (sure or one.named or routed) >= 0)
 
 
 _ROUTED = frozenset(("experts", "active"))

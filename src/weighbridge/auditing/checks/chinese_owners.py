@@ -9,14 +9,17 @@ from weighbridge.auditing.checks.count_doubts import is_hedged
 from weighbridge.auditing.checks.count_subjects import Subject, is_resized, of_mention
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_subjects import only_model
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.text.openings import opens_with_another, sentence_of
+from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.presets.aliases import MODEL
 
 
@@ -38,8 +41,18 @@ def _judge(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[
     held = settle(token, subject.models, what, hedged=is_hedged(before), whole=True)
     if held is not None:
         yield total_claim(scene, token, held.verdict, held.expected, held.reason)
-    elif subject.firm and not is_near(token, subject.models, what):
+    elif subject.firm and not is_near(token, subject.models, what) and not _is_called_so(token, subject):
         yield from report_wrong_count(scene, token, subject, what, sure=_VERSION.search(before) is None)
+
+
+def _is_called_so(token: Token, subject: Subject) -> bool:
+    """Tell whether a model is called by a count that it has not: ``Gemma-7B`` of 8.5 billion is one of the ``70 亿``."""
+    called = _CALLED.search(subject.models[0].source)
+    said = likeliest_value(token)
+    return called is not None and said is not None and Exact(called[1]) * 10**9 == said
+
+
+_CALLED = pattern(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])")
 
 
 def _counted_model(scene: Scene, token: Token) -> tuple[Subject, str] | None:
@@ -49,7 +62,9 @@ def _counted_model(scene: Scene, token: Token) -> tuple[Subject, str] | None:
     clause_start = max((m.end() for m in _CLAUSE.finditer(text, start, token.start)), default=start)
     own, behind = text[clause_start : token.start], text[token.end : min(stop, token.end + _BEHIND)]
     named, counted = _NAMED.search(own), _COUNTED.match(behind)
-    if named is None and not (counted is not None and _HAS.search(own)):
+    if counted is not None and (instance := _instance(scene, token)) is not None:
+        return (instance, "total") if _DOUBTS.search(own) is None else None
+    if named is None and not (counted is not None and (_HAS.search(own) or (not own.strip() and _SCALE.match(behind)))):
         return None
     if named is not None and not _ENDS.match(behind):
         return None
@@ -77,10 +92,29 @@ def _owner(scene: Scene, token: Token, start: int, clause: int) -> Mention | Non
             if about[-1].kind == MODEL and len({m.names for m in about}) == 1 and not _turns(text, about[-1].end, clause)
             else None
         )
-    if named or not _OF_ABOVE.match(text, start, token.start):
+    if named or not (_OF_ABOVE.match(text, start, token.start) or _is_of_only_model(scene, token)):
         return None
     found = topic(scene, token.line, token.start)
     return found.mention if found is not None else None
+
+
+def _is_of_only_model(scene: Scene, token: Token) -> bool:
+    """Tell whether a text names one model and no other, and the sentence of a count speaks of nothing else."""
+    return only_model(scene) is not None and not opens_with_another(scene.lines[token.line].text, token.start)
+
+
+def _instance(scene: Scene, token: Token) -> Subject | None:
+    """Return the model that is named in parentheses as one that has so many: ``70 亿个参数（例如 Llama-2-7b）``."""
+    text = scene.lines[token.line].text
+    behind = next((m for m in scene.mentions.get(token.line, ()) if m.column >= token.end), None)
+    if behind is None or behind.kind != MODEL or _AS.fullmatch(text, token.end, behind.column) is None:
+        return None
+    return of_mention(scene, behind, firm=True)
+
+
+_AS = pattern(r"\s?个?参数(?:的(?:大语言|语言|大)?模型)?\s?[(（]\s?(?:例如|比如|譬如|如)\s?[*_`]*")
+_SCALE = pattern(r"\s?[*_`]{0,2}\s?个?参数的?(?:规模|体量)")
+"""Behind a count that a clause begins with, what says that it is a model's."""
 
 
 def _begins(text: str, maker: Mention, mention: Mention) -> bool:
@@ -112,7 +146,7 @@ _NAMED = pattern(
 )
 """Right before a count, what calls it the model's parameters, or those that work on a token."""
 _HAS = pattern(
-    r"(?:包含了?|拥有|具有|具备|有|以|凭借?|共|激活了?|启用|是一?个?|达到?|由)(?:大约|约|近似|高达|总共|一?共|其中|的|≈|\s|[*_`])*$",
+    r"(?:包含了?|拥有|具有|具备|有|以|凭借?|共|激活了?|启用|是一?个?|达到?|由|保持了?|维持在?|实现了?)(?:大约|约|近似|高达|总共|一?共|其中|的|≈|\s|[*_`])*$",
     re.IGNORECASE,
 )
 """Right before a count behind which parameters are named: ``拥有 1750 亿个参数``."""

@@ -24,6 +24,7 @@ from weighbridge.auditing.text.described_sizes import DescribedSize, find_descri
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import FAMILY_FAR
@@ -39,7 +40,7 @@ _COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b", "llama-3.1
 _SIZES = frozenset(("layers", "heads", "hidden"))
 """Sizes that nobody chooses anew for a model of such a name; a context or a vocabulary one may."""
 _GLUE = pattern(
-    r",\s(?:an?|the|one of the)\s[^,.;:()\d]{1,60},|[\s,，、:：;；*_`\"'“”()（）-]|每一?层|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共计|总计|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|堆叠了?|堆|叠|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|"
+    r",\s(?:an?|the|one of the)\s[^,.;:()\d]{1,60},|[\s,，、:：;；*_`\"'“”()（）-]|每一?层|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共计|总计|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|堆叠了?|堆|叠|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|则|更是|更|又|再次?|已经?|直接|一举|进一步|发布时?|推出|问世|"
     r"[。.](?=\s?(?:它|其|该模型|it |the model ))|\bno (?:less|fewer) than\b|\bthere (?:are|is)\b|\b(?:it|its|the|model|has|have|uses?|with|and|of|a|an|largest|version|is|consists|comprises)\b",
     re.IGNORECASE,
 )
@@ -148,13 +149,22 @@ def _counts(
         if token.kind != "num" or not mention.end <= token.start < stop or not token.unit or not is_count(token):
             continue
         said = text[mention.end : token.start]
-        if _COUNTED.match(text, token.end) is None and _PARAMETERS.search(said) is None:
+        if _COUNTED.match(text, token.end) is None and _PARAMETERS.search(said) is None and not _goes_on(text, mention, token):
             continue
         found = settle(token, models, hedged=is_hedged(said), whole=True)
         if found is not None:
             yield total_claim(scene, token, found.verdict, found.expected, found.reason)
         elif _is_glue(_COUNTING.sub("", said), 0, ()) or _is_glue(said, mention.end, sizes):
             yield from report_no_member(scene, token, models)
+
+
+def _goes_on(text: str, mention: Mention, token: Token) -> bool:
+    """Tell whether a clause goes on with the counts of parameters that its sentence began with: ``GPT-1 有 1.17 亿参数，GPT-2 增加到 15 亿``."""
+    start, _ = sentence_of(text, mention.column)
+    return _PARAMETERS.search(text, start, mention.column) is not None and _ENDS.match(text, token.end) is not None
+
+
+_ENDS = pattern(r"\s?(?:$|[,，。;；、)）](?!\d))")
 
 
 def _check_members(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue]) -> Iterator[Claim]:

@@ -52,6 +52,16 @@ def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]
             yield one
 
 
+def leave_out_denied(scene: Scene, claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims without the sizes and counts that the text itself says are not so."""
+    index_of = {line.number: index for index, line in enumerate(scene.lines)}
+    return [
+        one
+        for one in claims
+        if one.verdict != "wrong" or one.kind not in _HELD or not _is_denied(scene.lines[index_of[one.line]].text, one)
+    ]
+
+
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     if any(
@@ -67,7 +77,7 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     if "|" in text or "=" in text[start:stop] or owned or _is_in_a_shape(text, claim):
         return False  # a row, a formula or a line of code is no sentence
     named = max((m.end for m in mentions if start <= m.column < claim.end), default=0)
-    if _is_of_some(text, mentions, claim, start):
+    if _is_of_some(text, mentions, claim, start) or _is_of_one_alike(text, mentions, claim, start):
         return True
     if named:  # a named model is what its own sentence is about, unless a clause turns to something else
         return turns_in_clause(text, named, claim.start)
@@ -99,6 +109,20 @@ _OF_EXPERTS = patterns.pattern("稠密|moe|专家|dense", re.IGNORECASE)
 """Beside a part that is described with its model."""
 
 
+def _is_of_one_alike(text: str, mentions: Sequence[Mention], claim: Claim, start: int) -> bool:
+    """Tell whether a count is of a model that is only built like the one named: ``我们的模型与 BERT-large 结构一致，3.24 亿参数``."""
+    named = [m for m in mentions if start <= m.column and m.end <= claim.start]
+    if claim.kind != "total" or not named or _ALIKE.match(text, named[-1].end) is None:
+        return False
+    return _WITH.search(text, start, named[-1].column) is not None
+
+
+_WITH = patterns.pattern(r"[^\s,，:：]{2}[^,，:：]{0,32}?(?:与|和|跟|同)\s?[*_`]*$")
+_ALIKE = patterns.pattern(
+    r"[*_`]*\s?的?(?:模型)?(?:结构|架构|配置|规模|大小|设置|骨干)?(?:上|都|均)?(?:完全|基本|大致|保持)?(?:相同|一致|一样|类似|相似|相当|相仿)"
+)
+
+
 def _is_of_some(text: str, mentions: Sequence[Mention], claim: Claim, start: int) -> bool:
     """Tell whether a count is one of some parameters only, or of any model that has so many: ``其中有 3 亿参数``, ``3 亿参数的模型则``.
 
@@ -118,11 +142,11 @@ def _is_of_some(text: str, mentions: Sequence[Mention], claim: Claim, start: int
 _ACTIVE = patterns.pattern(r"\s?(?:个?参数)?(?:是|为|被|已|处于)*(?:激活|活跃)")
 _CLAUSES = patterns.pattern(r"[，；;。:：]|,(?!\d)")
 _SOME_BEFORE = patterns.pattern(
-    r"其中(?!.{0,6}激活\W*$)|一半|剩[下余]|其余|余下|平均|每[张块台]|单卡|新增|增加|减少|降|缩|压|冻结|更新|解冻|前[一二两三四五六七八九十\d]+层|最后[一二两三四五六七八九十\d]*层|我们|自己|从头|本文|(?:mini|tiny|small|base|medium|large|huge|xl|小|大|一般|同级|同类|其他|别的|某些?|这类|现在的大?)号?(?:版本?|模型)",
+    r"其中(?!.{0,6}激活\W*$)|一半|剩[下余]|其余|余下|平均|每[张块台]|单卡|新增|增加(?![到至为])|减少|降|缩|压|冻结|更新|解冻|前[一二两三四五六七八九十\d]+层|最后[一二两三四五六七八九十\d]*层|我们|自己|从头|本文|(?:mini|tiny|small|base|medium|large|huge|xl|小|大|一般|同级|同类|其他|别的|某些?|这类|现在的大?)号?(?:版本?|模型)",
     re.IGNORECASE,
 )
 _SOME_BEHIND = patterns.pattern(
-    r"\s?个?参数(?:被|不参与|保持不变|放在|在(?!内)|位于|来自|用于|属于)|\s?(?:条|张|篇|次|美元|元|人(?!工)|个(?=元素|样本|句|词|token|神经|用户))"
+    r"\s?个?(?:参数)?(?:以[下上内]|量?级(?!联)|出头)|\s?个?参数(?:被|不参与|保持不变|放在|在(?!内)|位于|来自|用于|属于)|\s?(?:条|张|篇|次|美元|元|人(?!工)|个(?=元素|样本|句|词|token|神经|用户))"
 )
 _ANY_MODEL = patterns.pattern(r"\s?(?:个?参数)?(?:量|规模)?的(?:大|小|同类|其他)?(?:模型|网络|版本)(?!$|[，。；;,])")
 _IT = patterns.pattern("它|其|该|这|本")
@@ -137,13 +161,17 @@ def _is_of_a_head(text: str, claim: Claim) -> bool:
 
 def _is_denied(text: str, claim: Claim) -> bool:
     """Tell whether the sentence goes on to say that it is not so: ``"GPT-2 has 16 layers" is wrong``."""
-    return _DENIED.match(text, claim.end) is not None
+    return _DENIED.match(text, claim.end) is not None or _ASKED.match(text, claim.end) is not None
 
 
 _DENIED = patterns.pattern(
     r"(?:(?!\. )[^;。；!?|]){0,48}?\b(?:is|was|are|were)(?: (?:simply|just|plainly|of course|clearly))? (?:wrong|false|untrue|incorrect|mistaken|not (?:true|right|correct|so)|(?:an? )?(?:myth|mistake|error|typo|slip)|nonsense)\b",
     re.IGNORECASE,
 )
+
+
+_ASKED = patterns.pattern(r"[^,，。;；\d?？]{0,10}[?？]\s?(?:当然|其实|显然)?(?:不|错|并非|没有)")
+"""Behind a number, what asks for it and says no: ``8 个头？不，是 12 个``."""
 
 
 def _is_another_networks(text: str, claim: Claim) -> bool:

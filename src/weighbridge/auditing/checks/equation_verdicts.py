@@ -194,9 +194,16 @@ class EquationJudge(Equation):
             and agree
             and self.values[first] not in others
             and (not self._is_of_sizes(first) or is_at_others(self.chain, first, self.sizes))
+            and not self._is_rounding_of(formulas[1], first)
         ):
             return formulas[1]
         return first
+
+    def _is_rounding_of(self, index: int, exact: int) -> bool:
+        """Tell whether a formula of figures with units is one of whole numbers, each term rounded: ``30000*128 + 128*4096 = 384万 + 52万``."""
+        own, term = self.values[exact], self.chain.sides[index].term
+        whole = not any(token.unit or token.places for token in self.numbers_in(self.chain.sides[exact]))
+        return whole and own is not None and any(low <= own <= high for low, high in self._ranges(term))
 
     def _is_of_sizes(self, index: int) -> bool:
         """Tell whether a side holds nothing but sizes of the model and small numbers."""

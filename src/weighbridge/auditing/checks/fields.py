@@ -111,7 +111,24 @@ def _is_listed_wrong(scene: Scene, said: StatedField, block: Sequence[StatedFiel
     text = scene.lines[said.line].text
     item = re.split(r"[,，;；。]|\.(?!\d)", text[said.field.end :])[0]
     inside = text[: said.field.start] + _IN_EACH.sub(" ", item) if not said.field.labelled else text
-    return not (OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line) or is_of_their_own(scene, said.line))
+    return not (
+        OTHERWISE.search(inside)
+        or any(is_of_their_own(scene, at) for at in {block[0].line, said.line})
+        or _is_of_another_list(scene, said, block[0].line)
+    )
+
+
+def _is_of_another_list(scene: Scene, said: StatedField, first: int) -> bool:
+    """Tell whether the list that a size stands in is opened, below the one at hand, with words about another model: ``小模型则是：``."""
+    line = said.line
+    while line > first and (not scene.lines[line].text.strip() or _ITEM.match(scene.lines[line].text)):
+        line -= 1
+    text = scene.lines[line].text
+    return line > first and _OPENS_ANOTHER.search(text) is not None
+
+
+_ITEM = pattern(r"\s*(?:[-*+•·]|\d{1,2}[.)、])\s?")
+_OPENS_ANOTHER = pattern(r"[小大]模型|则[是为]|对照|对比|相比|变体|练习|改[动进为成]|我们|自己|学生|教师|草稿|另一")
 
 
 def _is_bullet(scene: Scene, said: StatedField) -> bool:
@@ -136,7 +153,7 @@ def _is_enumerated_wrong(scene: Scene, said: StatedField, on_line: Sequence[Stat
     """Tell whether one of the sizes that a sentence gives its one model is not the model's, though all the others are."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
-    if not _can_be_wrong(said, _LISTED) or not before or said.field.labelled:
+    if not _can_be_wrong(said, _LISTED) or not before or said.field.labelled or _ORDINAL.search(text, 0, said.field.start):
         return False
     if len(before) > 1 and _BRACKET.match(text, before[-1].end) is None:
         return False  # ``A and B have 12 layers and 16 heads``
@@ -153,6 +170,8 @@ def _is_enumerated_wrong(scene: Scene, said: StatedField, on_line: Sequence[Stat
     return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not OTHERWISE.search(around)
 
 
+_ORDINAL = pattern(r"第\s?$")
+"""Before the number of one layer of all: ``第 16 层``."""
 _BRACKET = pattern(r"[*_`]*\s?[(（]")
 BUILT_WITH = pattern(r"[*_`]*,? (?:(?:with|using|having) |w/(?!o))", re.IGNORECASE)
 """Behind a name, what may make another model of it: ``a BERT-base with 6 layers and 12 heads``."""

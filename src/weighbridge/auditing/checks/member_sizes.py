@@ -44,6 +44,23 @@ def _is_sister(text: str, size: re.Match[str]) -> bool:
     return _THE.search(text, max(0, size.start() - _BEFORE), size.start()) is not None and _SAYS.match(text, size.end()) is not None
 
 
+def _is_member(text: str, size: re.Match[str], named: Sequence[Mention]) -> bool:
+    """Tell whether a number of parameters is what a member of a family is called by."""
+    if _is_sister(text, size) or _CALLED.match(text, size.end()) is not None:
+        return True
+    before = [m for m in named if m.kind in (FAMILY, MODEL) and m.end <= size.start()]
+    if not before or _SERIES_HAS.match(text, size.end()) is None or _ENDS.search(text, before[-1].end, size.start()):
+        return False
+    series = [m for m in before if m.kind == FAMILY]
+    return bool(series) and _SERIES.match(text, series[-1].end) is not None and _CLAUSE_BEGINS.search(text, 0, size.start()) is not None
+
+
+_SERIES = pattern(r"[*_`]{0,3}\s?(?:全?系列|家族|模型系列)(?:中|里|内|之中|模型中)?\s?[,，:：的]")
+_SERIES_HAS = pattern(r"\s?(?:模型)?\s?(?:共|也|则|只)?(?:有|为|是|采用|使用|包含|由)")
+_CLAUSE_BEGINS = pattern(r"[,，;；:：、]\s?(?:而|其中)?\s?$")
+"""A series and, at the beginning of a clause, what one of it has: ``Qwen2.5 系列中，7B 模型有 28 层``."""
+
+
 def _is_counted(text: str, size: re.Match[str], named: Sequence[Mention]) -> bool:
     """Tell whether a size word and a count go on a list that a model and its count begin: ``Whisper tiny has 39M parameters, base 74M``."""
     if size[1][0].isdigit() or _COUNT.match(text, size.end()) is None:
@@ -97,7 +114,7 @@ def sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence[
             _LISTED.fullmatch(text, m.end, match.start()) for m in (*mentions, *found) if m.kind == MODEL and m.end <= match.start()
         )
         sister = match[1][0].isdigit()
-        called = _is_sister(text, match) or _CALLED.match(text, match.end()) is not None if sister else _VERSION.match(text, match.end())
+        called = _is_member(text, match, (*mentions, *found)) if sister else _VERSION.match(text, match.end())
         if (
             inside
             or _OWN.search(text, max(0, match.start() - _BEFORE), match.start())

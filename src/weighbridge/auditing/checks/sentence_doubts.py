@@ -25,7 +25,7 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
     if size.value <= 1 or _is_the_rest(one, size) or belongs_to_a_part(text, size.end) or (is_of_their_own(scene, one.line) and not full):
         return False
     code = _SETS.search(text, 0, size.start) is not None and not (one.named and len(one.own()) >= AGREED_FIELDS)
-    code = code and len(_WORDS.findall(text, one.start, one.stop)) < _PROSE
+    code = code and len(_WORDS.findall(text, one.start, one.stop)) < _PROSE and not _is_chinese_prose(text, one, size)
     if SUPPOSED.search(text, one.start, one.stop) or code:
         return False
     first = max((m.end() for m in CLAUSE.finditer(text, one.start, size.first)), default=one.start)
@@ -42,6 +42,16 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
         or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first]))
         or _EACH.search(text[:first] + before)
     )
+
+
+def _is_chinese_prose(text: str, one: Sentence, size: DescribedSize) -> bool:
+    """Tell whether a setting stands within a Chinese sentence, and not in code with a comment: ``嵌入层的 hidden_size=768，共``."""
+    return len(_HAN.findall(text, one.start, one.stop)) >= _PROSE and _COMMENT.search(text) is None
+
+
+_HAN = pattern("[\u4e00-\u9fff]")
+_COMMENT = pattern(r"#|//|\"\"\"|^\s*['\"]?[A-Za-z_0-9]+['\"]?\s?[=:]\s?\S")
+"""What makes code of a line: a comment, or a setting that it begins with."""
 
 
 def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
@@ -67,7 +77,7 @@ _INDEFINITE = pattern(
 )
 """The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
 _TOP = pattern(
-    r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$",
+    r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$|每一?个?\s?(?:输入)?\s?(?:tokens?|词元?|单词|汉字|字符?|词向量|patch|图块|位置|样本)",
     re.IGNORECASE,
 )
 _EACH = pattern(
@@ -86,7 +96,7 @@ SUPPOSED = pattern(
 _OTHERWISE = pattern(
     r"\b(?:first|last|top|bottom|groups?|nodes?|gpus?|devices?|more|fewer|less|extra|additional|another|into|up to|at least|at most|between|ratio|split|subset|mtp|never|wrong|not|conv\w*|lstm|"
     r"classifiers?|classification|adapters?|lora|rank|batch|beams?|steps?|epochs?|stages?|than|vs|versus|smaller|bigger|larger|output|final|like|"
-    r"vision|image|audio|speech|text encoder|dense|cross|images?|patch\w*|windows?|context|sequence|times|years?)\b|每|服务|共享|分成|改|减|剪|前(?!馈)|后|比",
+    r"vision|image|audio|speech|text encoder|dense|cross|images?|patch\w*|windows?|context|sequence|times|years?)\b|每|服务|共享(?!\s*[个组对]?\s?(?:kv|键值|k/v))|分[成为]|划分|改|减|剪|前(?!馈)|后|比",
     re.IGNORECASE,
 )
 """Words in a size's own clause by which it is another's, or counts something else."""

@@ -81,7 +81,7 @@ def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
 
 _OF_TOKENS = pattern(r"\s?个?\s?(?:tokens?|词元|令牌)")
 """Behind a letter's value, what makes it a length: ``L=1024 tokens``."""
-_HEADING_NUMBER = pattern(r"(?:\s|#|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* [A-Z\u4e00-\u9fff]")
+_HEADING_NUMBER = pattern(r"(?:\s|#|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* (?![层个头维组])[A-Z\u4e00-\u9fff]")
 """The number of a heading: ``3 Layers``."""
 
 
@@ -214,7 +214,8 @@ _BACKGROUND = pattern(
     r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matche?s|match(?:ing)?|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from"
     r"|same (?:[\w-]+ ){1,3}(?:as|of|in)|as (?:in|with|for)|(?:inherited|borrowed|taken|known|familiar|copied) from|(?:successor|predecessor|alternative|answer|sibling|relative|rival|cousin|heir) (?:to|of)"
     r"|outperform\w*|surpass\w*|exceed\w*|rival\w*|beat(?:s|ing)?|trail\w*|approach(?:es|ing)|(?:better|worse|weaker|stronger|well|favou?rably|parity|par|competes?|competitive|comparable|close|ahead|behind) (?:than|as|against|with|to|of)"
-    r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$",
+    r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$"
+    r"|(?:比起?|超过了?|超越了?|远超|优于|胜过|击败|媲美|不如|接近|对标|高于|低于|大于|小于|不同于|不像|相比于?|相较于?|较之?|区别于)\s?[*_`\"']*$",
     re.IGNORECASE,
 )
 _LONGEST_WORDS = 64

@@ -31,7 +31,10 @@ WORDS = {
         rf"\b(?:vision|visual|image|ViT)[\- ]+{_NOUN}|\bvision transformer\b|(?:图像|视觉|图片)(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)",
         re.IGNORECASE,
     ),
-    "text": patterns.pattern(rf"\b(?:text|language)[\- ]+{_NOUN}|文本(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)", re.IGNORECASE),
+    "text": patterns.pattern(
+        rf"\b(?:text|language)[\- ]+{_NOUN}|文本(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)|(?:语言|LLM)\s?(?:(?:端|侧)的?|的?(?:塔|分支|部分|骨干|主干|解码器))",
+        re.IGNORECASE,
+    ),
     "encoder": patterns.pattern(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
     "decoder": patterns.pattern(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
 }

@@ -51,7 +51,7 @@ _KINDS = (
 _PIECE = pattern("|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS), re.IGNORECASE)
 _EXPERTS = r"个?\s?(?:路由|routed)?\s?(?:专家|experts?\b)"
 _MEASURES = (
-    ("kv_heads", r"\s?个?\s?(?:kv|键值|k/v)\s?(?:注意力)?\s?(?:头|heads?\b)"),
+    ("kv_heads", r"\s?[个组对]?\s?(?:kv|键值|k/v|key[-/]value)\s?(?:注意力)?\s?(?:头|heads?\b)"),
     ("heads", r"\s?个?\s?(?:自?注意力|查询|query|q|(?:self-)?attention)?\s?(?:头(?![部文像])|heads?\b)"),
     ("shared", r"\s?个?\s?共享专家"),
     ("experts", rf"\s?{_EXPERTS}"),

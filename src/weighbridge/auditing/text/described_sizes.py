@@ -44,7 +44,7 @@ _MORE = {
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
     "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
     "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
-    "q 头": "heads", "kv 头": "kv_heads", "q头": "heads", "kv头": "kv_heads", "查询头": "heads", "键值头": "kv_heads", "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
+    "q 头": "heads", "kv 头": "kv_heads", "q头": "heads", "kv头": "kv_heads", "查询头": "heads", "键值头": "kv_heads", "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp", "中间层": "mlp",
     **dict.fromkeys(("feed-forward inner dimension", "feed-forward inner size", "feedforward inner dimension", "inner dimension", "inner size", "feed-forward intermediate size", "feed-forward intermediate dimension", "feedforward dimension", "feedforward size", "feed-forward hidden dimension", "feed-forward filter size", "inner feed-forward dimension", "inner-layer dimensionality", "feed-forward dimensionality"), "mlp"),
     **dict.fromkeys(("dkv", "d_kv", "d_v", "per-head dimension", "heads of dim", "heads, each with a dimension", "heads, each with dimension", "heads each of dimension", "heads each with a dimension", "each head in the model has a dimension", "each head has a dimension", "each attention head has a dimension", "each head has dimension"), "head_dim"),
     **dict.fromkeys(("embedding matrix has a size", "embedding table has a size", "vocabulary with", "vocabulary contains", "vocab size [", "vocabulary size ["), "vocab"),
@@ -76,8 +76,8 @@ _AFTER_LABEL = patterns.pattern(
 )
 _ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local|repeating|repeated|speciali[sz]ed|available)[ -]+)*"
 _COUNTED = (
-    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value(?: \(kv\))?)[- ]?(?:attention )?(?:heads?|groups)\b|[- ]query groups\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
-    ("positions", r"[- ]positions\b|[- ]tokens? (?:context|sequence)(?: length| window| size)\b"),
+    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value(?: \(kv\))?)[- ]?(?:attention )?(?:heads?|groups)\b|[- ]query groups\b|\sfor (?:keys and values|k and v|kv)\b|\s?[个组对]?\s?(?:kv|k/v|键值)\s?(?:注意力)?\s?头"),
+    ("positions", r"[- ]positions\b|\s?个\s?位置(?![嵌向编])|[- ]tokens? (?:context|sequence)(?: length| window| size)\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|-headed attention\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)|\s?头(?=\s?(?:[,，、;；。)）|]|$))"),

@@ -37,6 +37,7 @@ _KNOWN = frozenset(
     type types typical typically under unit units untied up upon us use used uses using usual v value values vector vectors via vocab vocabulary vs want was we weigh weighing weighs weight weights were what when where which while whole whose why wide widen widens width widths will window windows with within without word wordpiece
     turns recall remember amounts comes
     words work works would x y yes yet yield yields you your z zero
+    alibi bpe flashattention geglu gqa mla prenorm rope silu sentencepiece swish
     """.split()
 )
 """Words of sentences that go on about the same model. Any word before the first number may be what the sentence is about."""
@@ -47,6 +48,10 @@ _KNOWN_CHINESE = pattern(
     "一共|共有|共|合计|加起来|大约|大概|差不多|约|左右|其中|分别|每一个|每一|每个|每|一个|这个|这些|这里|这样|这|该|它的|它|其|由|组成|堆叠|包含|包括|含有|含|具有|采用|使用|用|设置|设为|设|配置|为|是|有|的|和|与|以及|及|而|则|也|就|都|了|又|再|还|加上|加|"
     "所以|因此|于是|那么|那|即|也就是|就是|也就|说|可以|得到|得出|得|等于|等|如下|如|例如|比如|下面|上面|以上|对应|对于|对|于|在|里|中|上|下|内|个|块|组|种|份|次|第|标准|基础|原始|官方|完整|整个|整体|全部|所有|单个|单|多头|多|查询|键值|键|值|矩阵|向量|"
     "权重|偏置|归一化|投影|线性|输入|输出|最后|最终|首先|然后|接着|此外|另外|同样|同时|专家|路由|共享|激活|稠密|稀疏|显存|内存|缓存|占用|占|需要|需|大|小|只|仅|达到|达|超过|接近|存储|精度|字节|训练|推理|时|按|把|将|从|到|以|并|且|或|若|当|会|要|能|被|所|后|前|我们|我|假设|取|令|已知|"
+    "精心|专门|依然|仍然|仍|通常|一般|往往|主要|尤其|特别|显著|极大|大幅|有效|充分|进一步|相对|相应|各自|背后|当中|之间|作为|属于|位于|凭借|借助|利用|引入|沿用|继承|保留|保持|维持|详细|直接|完全|几乎|恰好|正好|刚好|准确|精确|所谓|称为|叫做|名为|定义|表示|意味着|说明|表明|显示|看出|看到|"
+    "注意|值得|必须|应该|能够|提供|赋予|带来|形成|构成|捕捉|学习|表达|建模|改进|改动|强大|高效|优秀|出色|先进|经典|典型|常见|现代|主流|著名|简单|复杂|紧凑|轻量级|轻量|庞大|巨大|惊人|良好|丰富|稳定|灵活|独立|相同|一致|性能|效率|能力|效果|质量|资源|平衡|优势|亮点|细节|原理|理念|本质|要点|过程|流程|"
+    "步骤|顺序|方式|方法|容量|宽度|厚度|概括|归纳|划分|步|关于|根据|按照|依据|随着|由于|因为|为了|这意味着|换句话说|总的来说|总体上|整体上|结构上|架构上|规模上|配置上|"
+    "自注意力|交叉注意力|全连接|函数|神经元|节点|张量|子模块|"
     "可训练|可|微调|但是|但|词元|非|标记|一层|一|两|二|三|四|五|六|七|八|九|十|百|千|万|亿|比|多少|几|分|数|量|池化|掩码|类型|句子|片段|分段|段|词|字|符|令牌|版本|版|变换|映射|残差|连接|模块|部分|组件|计算|统计|公式|结果|答案|问题|优化器|梯度|状态|已经|已|均|才|亦|高|更|最"
 )
 
@@ -62,6 +67,8 @@ def opens_with_another(text: str, first: int, last: int = -1) -> bool:
     (False, True)
     """
     start, stop = sentence_of(text, first)
+    if _THIS_MODEL.match(text, start) and (clauses := [m.end() for m in _TURNS.finditer(text, start, first)]):
+        start = clauses[-1]  # ``该模型由 TII 训练，有 60 层``
     number = _NUMBER.search(text, start, first)
     opening = text[start : number.start() if number is not None else first]
     behind = _CLAUSE.split(text[last:stop])[0] if number is None and 0 < last <= stop and _NO_SUBJECT.fullmatch(opening) else ""
@@ -84,7 +91,11 @@ def turns_in_clause(text: str, named: int, first: int) -> bool:
     return _HAN.search(opening) is not None and _has_others(opening)
 
 
-_TURNS = pattern(r"[，；;]|,(?!\d)")
+_THIS_MODEL = pattern(
+    r"[\s\W]*(?:(?:该|此|这个|这款|这一)(?:大语言|语言|大|小|基座|基础|开源|预训练)*(?:模型|系列|架构|网络)(?!的)|它(?!们|的))"
+)
+"""The beginning of a Chinese sentence about the model at hand."""
+_TURNS = pattern(r"[，；;：:]|,(?!\d)")
 _HAN = pattern("[\u4e00-\u9fff]")
 
 
