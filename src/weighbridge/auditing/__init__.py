@@ -31,7 +31,7 @@ A text flows through six steps, and the files follow them.
    ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``,
    ``adapters`` with ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with
    ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
-   ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``,
+   ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``nominal_grids``,
    ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``,
    ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and
    ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``;

@@ -29,6 +29,8 @@ NEEDED_FAR = Exact(5, 2)
 scales, unpacked tables and the work itself, ``INT4 约 6GB`` of ChatGLM-6B (3.1)."""
 WEIGHTS_FAR = Exact(5, 4)
 """And how far one that is said to be the weights' alone, in a dtype of a byte or more: ``11 GB`` of 7B in 16 bits."""
+GRID_CELLS = 4
+"""Cells of a table of models called by their counts that are exactly so many bytes for each parameter, and three of four, before another is wrong."""
 READ_FAR = Exact(101, 100)
 """How far a figure must be from all that it may be, beyond what its digits and its unit leave open, where every word about it was read: a cache of
 known sizes, or one of a passage whose other figures are exactly their models' names times the bytes of each parameter."""

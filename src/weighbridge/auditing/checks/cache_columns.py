@@ -38,9 +38,9 @@ class CachedLength(NamedTuple):
     lengths: tuple[int, ...]
     spans: tuple[tuple[Fraction, Fraction], ...]
 
-    def fits(self, each: int) -> bool:
-        """Tell whether the figure is that of so many bytes for each token."""
-        slack = 1 + CACHE_SLACK
+    def fits(self, each: int, *, exactly: bool = False) -> bool:
+        """Tell whether the figure is that of so many bytes for each token, or, if that is asked, a rounding of them."""
+        slack = Fraction(1) if exactly else 1 + CACHE_SLACK
         return any(low <= each * length * slack and each * length <= high * slack for low, high in self.spans for length in self.lengths)
 
 

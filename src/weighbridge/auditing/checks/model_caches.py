@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.byte_thresholds import CACHE_ROWS
+from weighbridge.auditing.byte_thresholds import CACHE_ROWS, GRID_CELLS
 from weighbridge.auditing.checks.amounts import PER_TOKEN
 from weighbridge.auditing.checks.cache_columns import ALONE, CachedLength
 from weighbridge.auditing.checks.cache_tables import is_otherwise
@@ -48,8 +48,8 @@ class _Cached(NamedTuple):
     subject: Subject
     elements: int
 
-    def fits(self, size: int) -> bool:
-        return self.figure.fits(self.elements * size)
+    def fits(self, size: int, *, exactly: bool = False) -> bool:
+        return self.figure.fits(self.elements * size, exactly=exactly)
 
     def fits_ungrouped(self, size: int) -> bool:
         """Tell whether the figure is what would be kept if every head had keys and values of its own."""
@@ -66,8 +66,10 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
         fitting = {size: [cached for cached in found if cached.fits(size)] for size in sizes}
         size = max(fitting, key=lambda size: len(fitting[size]), default=0)
         if size and fitting[size]:
+            exact = sum(cached.fits(size, exactly=True) for cached in found)
+            agreed = exact >= GRID_CELLS and exact * 4 >= len(found) * 3  # then nothing is added, and a figure is a rounding or wrong
             for cached in found:
-                yield from _judge(scene, cached, size, fitting[size])
+                yield from _judge(scene, cached, size, fitting[size], agreed=agreed)
 
 
 def _words_about(scene: Scene, one: ModelTable) -> str:
@@ -76,11 +78,11 @@ def _words_about(scene: Scene, one: ModelTable) -> str:
     return f"{heads} {' '.join(line.text for line in scene.lines[max(0, first - _ABOVE) : first])}"
 
 
-def _judge(scene: Scene, cached: _Cached, size: int, fitting: Sequence[_Cached]) -> Iterator[Claim]:
+def _judge(scene: Scene, cached: _Cached, size: int, fitting: Sequence[_Cached], *, agreed: bool) -> Iterator[Claim]:
     token, number = cached.figure.token, cached.elements * size * cached.figure.lengths[0]
     reason = because(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size)
     facts = {"value": whole((token.value or Fraction(0)) * scales(token)[0]), "expected": whole(Fraction(number))}
-    if cached in fitting:
+    if cached in fitting and (not agreed or not cached.subject.firm or cached.fits(size, exactly=True)):
         yield claim(scene.lines, token, token, "total", "rounded", **facts, reason=reason)
         return
     beside = any(other.row == cached.row for other in fitting)
