@@ -124,8 +124,8 @@ class PassageReader:
     def _take_subject(self, text: str, line: int, names: Sequence[tuple[int, int]], clause: Sequence[Piece], *, doubtful: bool) -> None:
         found: list[Subject] = []
         for piece in clause if not any(piece.kind == "active" for piece in clause) else ():
-            if piece.kind == "name":
-                found.append(Subject(None, line, next(i for i, (start, _) in enumerate(names) if start == piece.start)))
+            if piece.kind == "name":  # of two names that overlap one piece is left, which may begin as neither does
+                found += [Subject(None, line, i) for i, (start, end) in enumerate(names) if start <= piece.start < end][:1]
             elif piece.kind == "count" or (piece.kind == "sum" and len(_IN_SUM.findall(text, piece.start, piece.end)) == 1):
                 inner = _IN_SUM.search(text, piece.start, piece.end) if piece.kind == "sum" else None
                 said = _value(inner[0] if inner is not None else text[piece.start : piece.end])
