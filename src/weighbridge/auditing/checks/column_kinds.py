@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from weighbridge.auditing import patterns
@@ -77,6 +78,21 @@ def kind_of(head: str) -> str:
     kind = _PHRASES.get(phrase) or next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
     letter = _SYMBOL.search(plain)
     return LETTERS[letter[1]] if letter and kind in _WIDTHS and LETTERS.get(letter[1]) in _WIDTHS else kind
+
+
+def kinds_of(heads: Sequence[str]) -> list[str]:
+    """Return what each column holds; ``Total`` beside ``Active`` is of parameters.
+
+    >>> kinds_of(["Model", "Total", "Active", "Layers"])
+    ['', 'total', 'active', 'layers']
+    """
+    kinds = [kind_of(head) for head in heads]
+    if "active" not in kinds or "total" in kinds:
+        return kinds
+    return ["total" if _TOTAL.fullmatch(head) else kind for head, kind in zip(heads, kinds, strict=True)]
+
+
+_TOTAL = patterns.pattern(r"\W*(?:total|总量|总数|总计|总规模|总)\W*", re.IGNORECASE)
 
 
 _LAYER_WORDS = {"dense": ("dense",), "moe": ("moe", "sparse", "expert")}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from weighbridge.auditing.checks.cell_models import member_of, models_of_cell
-from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of
+from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of, kinds_of
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.names import find_mentions
@@ -59,7 +59,7 @@ def is_grid(table: Table) -> bool:
 
 def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:
     heads = column_heads(table)
-    kinds = [kind if _has_figures(table, place) else "" for place, kind in enumerate(kind_of(head) for head in heads)]
+    kinds = [kind if _has_figures(table, place) else "" for place, kind in enumerate(kinds_of(heads))]
     if "experts" in kinds:
         kinds = ["active_experts" if _CHOSEN.fullmatch(head) else kind for kind, head in zip(kinds, heads, strict=True)]
     if not any(kind in (*SIZE_COLUMNS, *COUNT_COLUMNS) for kind in kinds):
@@ -118,10 +118,10 @@ def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subjec
     if not any(subjects):
         return []
     found = []
-    for row in table.rows:
-        label = row.cells[0].text
+    labels = [row.cells[0].text for row in table.rows]
+    for row, label, named in zip(table.rows, labels, kinds_of(labels), strict=True):
         for cell, subject in zip(row.cells[1:], subjects, strict=False):
-            for piece, kind, head in _pieces(cell, kind_of(label), label) if subject is not None else ():
+            for piece, kind, head in _pieces(cell, named, label) if subject is not None else ():
                 if kind in (*SIZE_COLUMNS, *COUNT_COLUMNS) and subject is not None:
                     found.append((row, piece, kind, subject, head))
     sure = {id(subject): subject._replace(firm=True) for subject in subjects if subject is not None and _is_settled(subject, found)}

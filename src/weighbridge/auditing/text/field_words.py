@@ -67,6 +67,11 @@ _FIGURE = patterns.pattern(_NUMBER)
 _LETTERED = patterns.pattern(
     r"(?<![A-Za-z_])(?P<key>KV?|Q|Query|Key/Value|K/V)\s?(?:为|[:：]|=)\s?(?P<after>\d{1,4})(?![\d.]| ?[×x*·+/] ?\d)|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
 )
+_OF_BOTH = patterns.pattern(
+    r"(?:heads|头数?)[*_` ]*[(（] ?(?:Q|Query|查询) ?/ ?(?:KV|Key[-/ ]?Value|键值) ?[)）][*_`]*\s?[:：=|]?[*_` ]*(?P<heads>\d{1,4}) ?/ ?(?P<keys>\d{1,4})(?![\d./])",
+    re.IGNORECASE,
+)
+"""Heads of both kinds behind one label: ``Heads (Q / KV): 32 / 8``."""
 _FACTOR = patterns.pattern(
     r"(?<=[^\W\d_]) ?[×*·](?:(?<=[×·])|(?<= \*)) ?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.,]*\d)(?![kKMBTG]\b|\s?%)"
 )
@@ -84,7 +89,8 @@ _LABELS = {
     "experts": """experts, number of experts, expert number, num of experts, no of experts, num experts, num local experts, n routed experts, routed experts, total experts, expert count, experts per layer, moe experts,
         专家数量, 专家数, 专家人数, 专家总数, 总专家数, 路由专家数, 路由专家数量, 专家个数, expert 数量""",
     "active": """active experts, activated experts, experts per token, num experts per tok, number of activated experts, number of active experts, selected experts per token,
-        experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数, 激活的专家数量, 激活的 expert 数量, 激活 expert 数量, 激活专家个数""",
+        experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数, 激活的专家数量, 激活的 expert 数量, 激活 expert 数量, 激活专家个数,
+        每 token 激活专家, 每 token 激活专家数, 每个 token 激活专家数, 每个 token 激活的专家数, 每 token 专家数, 每个 token 的专家数, 每个 token 激活的专家""",
     "shared": "shared experts, number of shared experts, n shared experts, num shared experts, 共享专家, 共享专家数, 共享专家数量",
     "heads": "query heads, q heads, number of query heads, nheads, attn heads, head num, 查询头数, 注意力头, 注意力头数量, q 头数, 头数量",
     "kv_heads": "n kv, nkv, key-value heads, number of key value heads, query groups, kv groups, kv heads mha, kv heads gqa, 键值头, 键值头数, kv头数量",
@@ -148,6 +154,9 @@ def _places_of_fields(text: str) -> tuple[tuple[Field, ...], tuple[int, ...]]:
         word = "kv_heads" if (letter["key"] or letter["word"]).upper() != "Q" else "heads"
         if (letter["key"] or "KV").upper() != "K":
             found[letter.start(group)] = Field(word, 0, *letter.span(group), True)
+    for pair in _OF_BOTH.finditer(text) if "/" in text else ():
+        found[pair.start("heads")] = Field("heads", 0, *pair.span("heads"), True)
+        found[pair.start("keys")] = Field("kv_heads", 0, *pair.span("keys"), True)
     for match in _LABELLED.finditer(text):
         named, first = _label_at(text, match.start())
         if named in _WIDE and text[match.start() : match.start("number")].strip(" *_`\"'") == "of":
