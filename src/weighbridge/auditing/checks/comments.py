@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -22,8 +22,15 @@ _SAID = pattern(r"\s*(?:=|->|=>|→)?\s*(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,15
 _LARGEST, _LONGEST, _POWER = 10**18, 300, 6
 
 
-def check(scene: Scene) -> Iterator[Claim]:
-    """Check every comment that is one whole number, behind code whose names the lines above set to whole numbers."""
+def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Check every comment that is one whole number, behind code whose names the lines above set to whole numbers.
+
+    Where the number is right by what is judged already, it is the code that is wrong.
+
+    Args:
+        claims: What is judged so far.
+    """
+    right = {(one.line, one.end) for one in claims if one.verdict in ("exact", "convention")}
     known: dict[str, int] = {}
     for index, line in enumerate(scene.lines):
         text = line.text
@@ -41,13 +48,20 @@ def check(scene: Scene) -> Iterator[Claim]:
         if said is not None and value is not None and not code.isdigit():
             start = found.start("comment") + said.start("number")
             token = Token("num", said["number"], index, start, start + len(said["number"]))
-            yield _claim(scene, token, int(re.sub("[,_]", "", said["number"])), value)
+            number = int(re.sub("[,_]", "", said["number"]))
+            computed = Token("num", found["code"], index, found.start("code"), found.start("code") + len(found["code"].rstrip(" )")))
+            if number == value:
+                yield from (_claim(scene, token, token, number, value), _claim(scene, computed, computed, number, value))
+            elif (line.number, line.at[token.end - 1] + 1) in right:
+                yield _claim(scene, computed, computed, value, number)
+            else:
+                yield _claim(scene, computed, token, number, value)
 
 
-def _claim(scene: Scene, token: Token, number: int, right: int) -> Claim:
+def _claim(scene: Scene, first: Token, last: Token, number: int, right: int) -> Claim:
     reason = () if number == right else because(mark("should be {right}"), right=right)
     facts = {"value": number, "expected": right, "difference": whole(Fraction(number - right)), "reason": reason}
-    return claim(scene.lines, token, token, "arithmetic", "exact" if number == right else "wrong", **facts)
+    return claim(scene.lines, first, last, "arithmetic", "exact" if number == right else "wrong", **facts)
 
 
 def _value(code: str, known: Mapping[str, int]) -> int | None:
