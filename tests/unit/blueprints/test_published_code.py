@@ -388,13 +388,13 @@ def test_models_that_see_have_the_totals_that_others_counted() -> None:
 
 
 def test_the_second_cogvlm_and_glm_4v_share_a_tower() -> None:
-    """The authors say 19B and 13.9B; a convolution merges patches, and groups of heads share keys."""
+    """The files of the second say 19,503,107,328 with the frequencies of every layer, the authors of GLM-4V 13.9B."""
     words = {"intermediate_size": 14336, "num_multi_query_heads": 8, "vocab_size": 128256}
     second = weighbridge.model({**COG, **words, "vision_config": {**EVA, "image_size": 1344, "num_positions": 9217}})
     glm = {"model_type": "chatglm", "architectures": ["ChatGLMModel"], "padded_vocab_size": 151552, "num_layers": 40, "add_qkv_bias": True}
     glm |= {"multi_query_attention": True, "multi_query_group_num": 2}
     third = weighbridge.model({**glm, "vision_config": {**EVA, "image_size": 1120, "num_positions": 6401}})
-    assert (second.count().unique, third.count().unique) == (19_529_059_840, 13_906_320_896)
+    assert (second.count().unique + second.count().buffers, third.count().unique) == (19_503_107_328, 13_906_320_896)
     assert third.count().unique - weighbridge.model(glm).count().unique == sum(
         row.count for row in third.tensors() if row.name.startswith("vision.")
     )
@@ -408,6 +408,98 @@ LLAVA = {
     "mm_projector_type": "mlp2x_gelu",
     "image_aspect_ratio": "pad",
 }
+
+
+LLAVA_OV = {"mm_vision_tower": "google/siglip-so400m-patch14-384", "mm_hidden_size": 1152, "mm_patch_merge_type": "spatial_unpad"}
+HALF = {"hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2}
+YI = {"hidden_size": 7168, "intermediate_size": 20480, "num_hidden_layers": 60, "num_attention_heads": 56, "num_key_value_heads": 8}
+QWEN_7B = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4}
+OTHERS: dict[str, tuple[str, str, dict[str, object], int]] = {
+    "liuhaotian/llava-v1.6-vicuna-7b": ("llava", "LlavaLlamaForCausalLM", {"mm_patch_merge_type": "spatial_unpad"}, 7_062_906_880),
+    "liuhaotian/llava-v1.6-34b": (
+        "llava",
+        "LlavaLlamaForCausalLM",
+        {**YI, "vocab_size": 64000, "mm_patch_merge_type": "unpad"},
+        34_751_166_464,
+    ),
+    "liuhaotian/llava-v1.6-mistral-7b": (
+        "llava_mistral",
+        "LlavaMistralForCausalLM",
+        {"num_key_value_heads": 8, "intermediate_size": 14336, "mm_patch_merge_type": "spatial_unpad"},
+        7_566_223_360,
+    ),
+    "lmms-lab/llava-onevision-qwen2-7b-ov": (
+        "llava",
+        "LlavaQwenForCausalLM",
+        {**LLAVA_OV, **QWEN_7B, "vocab_size": 152064, "tie_word_embeddings": False},
+        8_030_348_832,
+    ),
+    "lmms-lab/llava-onevision-qwen2-0.5b-ov": (
+        "llava",
+        "LlavaQwenForCausalLM",
+        {**LLAVA_OV, **HALF, "vocab_size": 151936, "tie_word_embeddings": True},
+        893_618_208,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_llava_of_its_own_code_has_the_elements_of_its_files(name: str) -> None:
+    """Totals as llmfit 1.1.17 lists them."""
+    model_type, class_name, more, total = OTHERS[name]
+    assert weighbridge.model({"model_type": model_type, "architectures": [class_name], **LLAVA, **more}).count().unique == total
+
+
+def split(cls: str) -> dict[str, object]:
+    fine = {"model_name": "sam_b_downsample", "image_size": 1024, "output_dim": 1024}
+    coarse = {"model_name": "siglip_large_patch16_384", "image_size": 384, "output_dim": 1024, "select_layer": -1}
+    return {"cls": cls, "params": {"concat_type": "tuple", "high_res_cfg": fine, "low_res_cfg": coarse}}
+
+
+def test_deepseek_vl_has_the_elements_of_its_files() -> None:
+    """1.3B sees through SigLIP alone, 7B through Segment Anything too; totals as llmfit 1.1.17 lists them."""
+    small = {key: JANUS[key] for key in ("model_type", "vision_config", "aligner_config", "language_config")}
+    joint = {"depth": 2, "input_dim": 1024, "n_embed": 4096, "projector_type": "low_high_hybrid_split_mlp_gelu"}
+    large = {
+        "model_type": "multi_modality",
+        "vision_config": split("HybridVisionTower"),
+        "aligner_config": {"cls": "MlpProjector", "params": joint},
+        "language_config": {"num_hidden_layers": 30, "vocab_size": 102400},
+    }
+    assert [weighbridge.model(raw).count().unique for raw in (small, large)] == [1_975_235_584, 7_343_990_017]
+
+
+@pytest.mark.parametrize(
+    ("more", "stored"),
+    [
+        (
+            {
+                "num_hidden_layers": 32,
+                "hidden_size": 4096,
+                "intermediate_size": 9216,
+                "moe_intermediate_size": 1024,
+                "num_attention_heads": 32,
+            },
+            102_889_705_216,
+        ),
+        (
+            {
+                "num_hidden_layers": 80,
+                "hidden_size": 8192,
+                "intermediate_size": 18432,
+                "moe_intermediate_size": 2048,
+                "num_attention_heads": 64,
+                "num_key_value_heads": 8,
+                "first_k_dense_replace": 4,
+            },
+            999_705_328_640,
+        ),
+    ],
+    ids=["Ling-flash-2.0", "Ling-1T"],
+)
+def test_larger_lings_have_the_elements_of_their_files(more: dict[str, object], stored: int) -> None:
+    """Totals as llmfit 1.1.17 lists them, the corrections of scores among them."""
+    assert weighbridge.model({**LING_MINI, **more}).count().stored == stored
 
 
 def test_llava_s_own_code_has_the_library_s_tensors() -> None:

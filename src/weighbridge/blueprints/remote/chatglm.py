@@ -63,7 +63,7 @@ def chatglm(c: Config) -> tuple[Node, ...]:
         part("embedding", embedding("word_embeddings", c.vocab, H), kind="embeddings"),
         part("encoder", layer, *((rms_norm("final_layernorm", H),) if c.last_norm else ()), kind="decoder"),
         linear("output_layer", H, c.vocab, bias=c.biased),
-        *(() if c.vision is None else (eva2clip(c.vision, H, c.mlp, merged=True),)),
+        *(() if c.vision is None else (eva2clip(c.vision, H, c.mlp, H),)),
     )
 
 

@@ -32,13 +32,13 @@ def gated_projector(inputs: Size, hidden: Size, inner: Size, stream: Size) -> Pa
     return part("linear_proj", first, layer_norm("norm1", hidden), *maps, down, kind="projector", stream=stream)
 
 
-def eva2clip(c: Config, hidden: Size, inner: Size, *, merged: bool) -> Part:
-    """Describe EVA2CLIPModel, with norms behind attention and MLP; the second one merges squares of patches by a convolution.
+def eva2clip(c: Config, hidden: Size, inner: Size, merged: Size | None) -> Part:
+    """Describe EVA2CLIPModel, with norms behind attention and MLP; the later ones merge squares of patches by a convolution.
 
     Args:
         c: The tower.
         hidden, inner: Widths of the words and of the gated MLP.
-        merged: Whether patches are merged.
+        merged: The width of merged patches: the tower's in CogVLM2, that of the words in GLM-4V; None where they are not merged.
     """
     W, side = c.hidden, c.image // c.patch
     attends = part(
@@ -52,7 +52,7 @@ def eva2clip(c: Config, hidden: Size, inner: Size, *, merged: bool) -> Part:
     norms = layer_norm("input_layernorm", W), layer_norm("post_attention_layernorm", W)
     layer = part("layers", norms[0], attends, mlp, norms[1], kind="layer", repeat=c.layers)
     patches = side * side
-    left = (side // 2) * (side // 2) if merged else patches
+    left = patches if merged is None else (side // 2) * (side // 2)
     return part(
         "vision",
         *(Tensor(name, (1, 1, hidden), "embedding") for name in ("boi", "eoi")),
@@ -64,8 +64,8 @@ def eva2clip(c: Config, hidden: Size, inner: Size, *, merged: bool) -> Part:
             kind="embeddings",
         ),
         part("transformer", layer, kind="encoder"),
-        gated_projector(hidden if merged else W, hidden, inner, left),
-        *((conv2d("conv", W, hidden, 2, stream=left),) if merged else ()),
+        gated_projector(W if merged is None else merged, hidden, inner, left),
+        *(() if merged is None else (conv2d("conv", W, merged, 2, stream=left),)),
         kind="vision",
         stream=patches + 1,
         requires="images",
@@ -77,8 +77,10 @@ def expert_attention(c: Config) -> Part:
     """Describe attention whose maps are two: for words, and for images."""
     H, D = c.hidden, exact(c.hidden, c.heads)
     width = H + 2 * c.kv_heads * D
+    frequencies = part("rotary_emb", Tensor("inv_freq", (exact(D, 2),), "buffer"), kind="rotary")
     return part(
         "self_attn",
+        *((frequencies,) if c.second else ()),
         linear("vision_expert_query_key_value", H, width, bias=c.second, stream=SEEN, requires="images"),
         linear("vision_expert_dense", H, H, bias=False, stream=SEEN, requires="images"),
         linear("language_expert_query_key_value", H, width, bias=False),
@@ -100,7 +102,7 @@ def cogvlm(c: Config) -> Part:
         kind="layer",
         repeat=c.layers,
     )
-    tower = eva2clip(c.vision, H, c.mlp, merged=c.second)
+    tower = eva2clip(c.vision, H, c.mlp, c.vision.hidden if c.second else None)
     body = part("model", embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H), tower, kind="backbone")
     return part("", body, linear("lm_head", H, c.vocab, bias=False), kind="model")
 
