@@ -75,6 +75,18 @@ def test_other_models_beside_it_are_not_held_against_the_paper(text: str) -> Non
     assert audit(text).wrong == ()
 
 
+def test_a_figure_of_two_digits_near_the_published_one_is_left_alone() -> None:
+    text = "The original Transformer has 6 layers, d_model = 512, 8 heads and {} parameters."
+    assert audit(text.format("64M")).wrong == ()
+    assert [claim.text for claim in audit(text.format("85M")).wrong] == ["85M"]
+
+
+def test_which_of_the_two_may_stand_behind_a_count() -> None:
+    text = _RIGHT[2] + " The paper reports 65M parameters for the base model and {} parameters for the big one."
+    assert audit(text.format("213M")).wrong == ()
+    assert [claim.expected for claim in audit(text.format("231M")).wrong] == [213_000_000]
+
+
 def test_sizes_of_nobody_do_not_make_it_a_small_bert() -> None:
     found = audit("原始 Transformer：d_model = 512，6 层，8 个头，d_ff = 2048，词表 37000。")
     assert found.model == ""

@@ -72,6 +72,19 @@ def test_what_no_size_refutes_is_left_alone(text: str) -> None:
     assert audit(text).wrong == ()
 
 
+def test_what_a_count_lies_in_may_stand_behind_it() -> None:
+    text = "With d_model 512, 8 layers, 8 heads, d_ff 2048 and vocab_size 8000, {} are in the layers and 4.10M in the embedding, 29.3M in total."
+    assert audit(text.format("25.2M")).wrong == ()
+    assert [claim.text for claim in audit(text.format("22.5M")).wrong] == ["22.5M"]
+
+
+def test_millions_of_two_to_the_twentieth_are_a_text_s_or_none() -> None:
+    text = "We use 8 layers, d_model = 512, 8 heads, d_ff = 2048. Each attention holds {} parameters, each FFN {}, a layer {}."
+    assert audit(text.format("1.05M", "2.10M", "3.15M")).wrong == ()
+    assert audit(text.format("1.00M", "2.00M", "3.00M")).wrong == ()
+    assert [claim.text for claim in audit(text.format("1.05M", "2.00M", "3.15M")).wrong] == ["2.00M"]
+
+
 def test_one_count_alone_is_no_proof() -> None:
     assert (
         audit("A decoder of 10 layers, width 640, 10 heads and an FFN of 2560. The attention has 1.46M parameters in each layer.").wrong

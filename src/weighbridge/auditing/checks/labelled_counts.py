@@ -28,16 +28,18 @@ _SUBJECTS = {
 }  # fmt: skip
 """What the words for a component may mean here."""
 _LAYERS = pattern(
-    r"(?:每一?|一|单个?)(?:个\s?)?(?:层|block|块)|\b(?:each|every|one|a|per|single) (?:\w+ )?(?:layer|block)\b|per[- ]layer", re.IGNORECASE
+    r"(?:每一?|一|单个?)(?:个\s?)?(?:transformer\s?|编码器?|解码器?)?(?:层|block|块)|\b(?:each|every|one|a|per|single) (?:\w+ )?(?:layer|block)\b|per[- ]layer",
+    re.IGNORECASE,
 )
 _STACK = pattern(
     r"\d+\s?[×x*]\s?(?:blocks?|layers?|层|块)|(?:blocks?|layers?|层|块)\s?[×x*]\s?\d+|(?:[两三四五六七八九十]|\d+)\s?(?:个\s?)?(?:层|blocks?|块)|\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|twenty-four|all|the)(?: \w+)? (?:layers|blocks)\b|所有层|全部层",
     re.IGNORECASE,
 )
 _TOTAL = pattern(
-    r"总参数|参数总|总共|一共|总计|合计|总量|参数量(?!为\s?\d+\s?[×x*])|\btotals?\b|\bin (?:all|total)\b|\baltogether\b|\bparameters\b|\bparams\b",
+    r"总参数|参数总|总共|一共|总计|合计|总量|\btotals?\b|\bin (?:all|total)\b|\baltogether\b|整个模型|\b(?:whole|entire|full) model\b",
     re.IGNORECASE,
 )
+_PARAMETERS = pattern(r"参数|\bparam(?:eter)?s\b", re.IGNORECASE)
 _NUMBERS = {"两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
             "twelve": 12, "sixteen": 16, "twenty-four": 24}  # fmt: skip
 
@@ -94,30 +96,51 @@ LEAST_COUNT, _YEARS = 1000, (1990, 2035)
 
 
 def _read(scene: Scene, token: Token, after: int) -> Said | None:
-    """Read what a count is of: by the words since the count before it, or in the first cell of its row."""
+    """Read what a count is of: by the words behind it that say where it lies, by those since the count before it, or in the first cell of its row."""
     text = scene.texts[token.line]
     start, stop = sentence_of(text, token.start)
     row = next((row for table in scene.tables if token.line in table.lines for row in [table.row_of(token.line)] if row), None)
     zone = row.cells[0].text if row is not None and len(row.cells) == _CELLS else text[max(start, after) : token.start]
-    behind = text[token.end : min(stop, token.end + _BEHIND)]
+    behind = _CLAUSE.split(text[token.end : min(stop, token.end + _BEHIND)])[0]
     if (
         _OTHERWISE.search(zone)
-        or _OTHERWISE.search(_CLAUSE.split(behind)[0])
+        or _OTHERWISE.search(behind)
         or any(start <= m.column < stop for m in scene.mentions.get(token.line, ()) if m.names)
     ):
         return None
-    parts = [part for name in dict.fromkeys(m.subject for m in find_components(zone)) for part in _SUBJECTS.get(name, ())]
-    each = _LAYERS.search(zone) is not None or _LAYERS.search(_CLAUSE.split(behind)[0]) is not None
-    stacked, numbers = _STACK.search(zone), tuple(_number(found) for found in _MANY.findall(zone))
-    parts += (
-        ["layer"] * each
-        + ["stack", "layer"] * (stacked is not None)
-        + ["total"] * (_TOTAL.search(zone + _CLAUSE.split(behind)[0]) is not None)
-    )
+    place = _LIES_IN.match(behind)
+    label = behind[place.start("label") :] if place is not None and find_components(behind[place.start("label") :]) else zone
+    parts = _parts(label, behind)
+    if parts == ["total"] and _LAYERS.search(text, start, token.start) is not None:
+        parts = ["layer", "total"]  # ``单层：注意力 4.2M，FFN 8.4M，共 12.6M``
+    numbers = tuple(_number(found) for found in _MANY.findall(label))
     times = tuple(sorted({1, *(number for number in numbers if 1 < number <= _MOST_LAYERS)}))
     return Said(token.line, token, tuple(dict.fromkeys(parts)), times) if parts else None
 
 
+def _parts(label: str, behind: str) -> list[str]:
+    """Return what the words for a count may mean."""
+    parts = [part for name in dict.fromkeys(m.subject for m in find_components(label)) for part in _SUBJECTS.get(name, ())]
+    if _LAYERS.search(label) is not None or _LAYERS.search(behind) is not None:
+        parts.append("layer")
+    if _STACK.search(label) is not None:
+        parts += ["stack", "layer"]
+    if (
+        _TOTAL.search(label) is not None
+        or _TIED.search(label) is not None
+        or (not parts and _PARAMETERS.search(label + behind) is not None)
+    ):
+        parts.append("total")
+    return parts
+
+
+_TIED = pattern(r"\b(?:un)?tied\b|\btying\b|共享", re.IGNORECASE)
+"""Words about tables that are one: what is counted with them or without is the whole model."""
+_LIES_IN = pattern(
+    r"\s?(?:parameters?\s|params\s|weights\s)?(?:are |is |lie |sit |live )?(?:in|for|from|of) (?:each |every |one )?(?:the |its |all )?(?P<label>[a-z\d][^,.;]{1,40})",
+    re.IGNORECASE,
+)
+"""Behind a count, what it lies in: ``9.44M in the attention``, ``37.8M are in the layers``."""
 _CELLS, _BEHIND, _MOST_LAYERS = 2, 40, 256
 _CLAUSE = pattern(r"[,，;；。:：|]")
 _MANY = pattern(

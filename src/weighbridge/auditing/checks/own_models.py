@@ -27,7 +27,7 @@ _CROSSED = any_word(
     r"\b(?:cross[- ]attention|encoder-decoder|encoders? and (?:the |a )?decoders?|seq2seq|translation|translate)\b|交叉注意力|编码器-解码器|编码器和解码器|编码器与解码器|编码器加|翻译|编解码"
 )
 _FOURFOLD = any_word(
-    r"\b(?:4|four) ?(?:x|×|times)|\b4 ?\* ?(?:n_embd|d_model|hidden|dim|d\b|h\b)|gptconfig|nanogpt|mingpt|\b8 ?[·*×]? ?(?:h|d)\b ?[²^]|(?:4|四) ?倍|4h|4d|12 ?[×*·]? ?(?:\d+|h|d|n_embd|c)[²^]"
+    r"\b(?:4|four) ?(?:x|×|times)|\b4 ?\* ?(?:n_embd|d_model|hidden|dim|d\b|h\b)|gptconfig|n_embd|nanogpt|mingpt|\b8 ?[·*×]? ?(?:h|d)\b ?[²^]|(?:4|四) ?倍|4h|4d|12 ?[×*·]? ?(?:\d+|h|d|n_embd|c)[²^]"
 )
 _MOST_MODELS = 6
 _LEAST = 3

@@ -34,7 +34,10 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     sizes = [one for model in own.models for one in own.readable(model)]
     covered = ClaimSpans(claims)
     said = [one for one in labelled_counts(scene) if not covered.holds(scene.lines[one.line].number, *_columns(scene, one.token))]
-    fair = [_fits(one, sizes) for one in said]
+    plain = [_fits(one, sizes) for one in said]
+    fair = [_fits(one, sizes, binary=True) for one in said]
+    binary = sum(found is None and other is not None for found, other in zip(plain, fair, strict=True)) >= _BINARY and not any(plain)
+    fair = fair if binary else plain
     agreed = sum(found is not None for found in fair) + sum(_agrees(claim_, sizes) for claim_ in claims)
     figures = [number for one in said if (number := likeliest_value(one.token)) is not None]
     for one, found in zip(said, fair, strict=True):
@@ -50,9 +53,13 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
     return (places[token.start], places[token.end - 1] + 1) if token.end <= len(places) and places else (token.start, token.end)
 
 
-def _bounds(token: Token, *, widened: int | None = None) -> Iterator[tuple[int, int]]:
+_BINARY = 2
+"""Figures that a text gives in units of 2^20 at least, and none in millions, before all of its are."""
+
+
+def _bounds(token: Token, *, widened: int | None = None, binary: bool = True) -> Iterator[tuple[int, int]]:
     """Yield the bounds of what a figure may be in each meaning of its unit; *widened* by some units of its last digit, of which a digit that was cut off is one half."""
-    for scale in scales(token):
+    for scale in scales(token) if binary else scales(token)[:1]:
         low, high = whole_bounds(token, scale)
         unit = int(scale / 10**token.places) if token.unit else 0
         if widened is None:
@@ -61,14 +68,14 @@ def _bounds(token: Token, *, widened: int | None = None) -> Iterator[tuple[int, 
             yield low - unit * widened, high + max(unit // 2, unit * widened)
 
 
-def _fits(one: Said, sizes: Sequence[OwnSizes]) -> int | None:
+def _fits(one: Said, sizes: Sequence[OwnSizes], *, binary: bool = False) -> int | None:
     """Return the count that a figure agrees with, of the parts that its words name."""
-    return _found(one, sizes, one.parts)
+    return _found(one, sizes, one.parts, binary=binary)
 
 
-def _found(one: Said, sizes: Sequence[OwnSizes], parts: Collection[str], *, widened: int | None = None) -> int | None:
+def _found(one: Said, sizes: Sequence[OwnSizes], parts: Collection[str], *, widened: int | None = None, binary: bool = False) -> int | None:
     for own in sizes:
-        for low, high in _bounds(one.token, widened=widened):
+        for low, high in _bounds(one.token, widened=widened, binary=binary):
             found = any_of(readings(own), parts, low, high, one.times)
             if found is None and "total" in parts:
                 found = whole_counts(own, low, high)
@@ -81,7 +88,7 @@ def _follows(one: Said, figures: Sequence[Fraction]) -> bool:
     """Tell whether a rounded figure is the sum of two or three others as they are shown, or so many times one of them: it is off as they are."""
     if not one.token.unit:
         return False
-    low, high = next(_bounds(one.token, widened=0))
+    low, high = next(_bounds(one.token, widened=0, binary=False))
     others = [number for number in figures if number < low][:_MOST_FIGURES]
     sums = (sum(some) for many in (2, 3) for some in combinations(others, many))
     return any(low <= number * times <= high for number in others for times in one.times) or any(low <= total <= high for total in sums)

@@ -17,7 +17,7 @@ _MOST_OF_ANY = 10**7
 _MORE = {
     "layers": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-(?:layer|block)s?(?:ed)?\b|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?(?:个\s?)?(?:block|块)(?![a-z])", re.IGNORECASE),
     "heads": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-heads?(?:ed)?\b|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?头(?:注意力|自注意力)", re.IGNORECASE),
-    "hidden": pattern(r"(?<![\d.,])(?P<number>\d{2,5}) (?:feature )?channels\b|\bwidth(?: of)? (?P<more>\d{2,5})(?![\d.,]*\d)", re.IGNORECASE),
+    "hidden": pattern(r"(?<![\d.,])(?P<number>\d{2,5}) (?:feature )?channels\b|\b(?:width|dim|embed_dim)(?: of| is|\s?[=:])? ?(?P<more>\d{2,5})(?![\d.,]*\d)", re.IGNORECASE),
     "vocab": pattern(r"\bvocabulary (?:of|size of|has|with) (?P<number>\d{1,3}(?:,\d{3})+|\d{2,7})(?![\d.,]*\d)|词表(?:大小)?(?:有|为|是|共|[:：])?\s?(?P<more>\d{2,7})(?![\d.,]*\d|\s?[万KkMm])", re.IGNORECASE),
 }  # fmt: skip
 """Further ways to say a size of a model of one's own."""

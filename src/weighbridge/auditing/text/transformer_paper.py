@@ -71,7 +71,12 @@ def names_paper(text: str) -> tuple[tuple[int, int], ...]:
 
 def describes_paper(text: str) -> bool:
     """Tell whether a whole text that names it nowhere is about it all the same: it speaks of a paper, and of a Transformer's encoder and decoder."""
-    return all(words.search(text) is not None for words in (_TRANSFORMER, _PAPER, _ENCODER, _DECODER))
+    if _TRANSFORMER.search(text) is None:
+        return False
+    return _ORIGINAL.search(text) is not None or all(words.search(text) is not None for words in (_PAPER, _ENCODER, _DECODER))
+
+
+_ORIGINAL = patterns.pattern(r"原论文|原始论文|\boriginal (?:transformer )?paper\b", re.IGNORECASE)
 
 
 def speaks_of_paper(sentence: str) -> bool:
@@ -114,13 +119,20 @@ def names_another(sentence: str) -> bool:
 
 
 def label_before(text: str, start: int, place: int) -> str:
-    """Return which of the two models the words before a place speak of last: ``base``, ``big`` or neither.
+    """Return which of the two models the words before a number speak of last, or those right behind it: ``base``, ``big`` or neither.
 
     >>> label_before("base: 65M, big: 213M", 0, 16), label_before("65M", 0, 0)
     ('big', '')
     """
+    if (behind := _FOR.match(text, place)) is not None:
+        return behind["label"].lower()
     found = [one for one in _LABEL.finditer(text) if start <= one.start() < place]
     return "" if not found else "big" if found[-1]["big"] else "base"
+
+
+_FOR = patterns.pattern(
+    r"[\d.,]+\s?(?:M|million)?\s?(?:param(?:eter)?s )?(?:for|in) (?:the |its )?(?:[Tt]ransformer )?(?P<label>base|big)\b", re.IGNORECASE
+)
 
 
 _SYMBOL = patterns.pattern(
