@@ -44,7 +44,8 @@ _REPORTS = pattern(
 )
 _COMMAS = ",，、;；:："
 _OF_A_PART = pattern(
-    r"编码器|解码器|嵌入|注意力|前馈|每|一层|encoder|decoder|embedding|attention|feed|ffn|\bper |\beach\b|layer(?!s? in)|[×x*+=]", re.IGNORECASE
+    r"编码器|解码器|嵌入|注意力|前馈|每|一层|encoder|decoder|embedding|attention|feed|ffn|\bper |\beach\b|layer(?!s? in)|[×x*+=]",
+    re.IGNORECASE,
 )
 
 
