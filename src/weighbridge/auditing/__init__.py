@@ -4,7 +4,7 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``markup``, ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``memory``, ``numbers`` and ``chinese_tokens``, ``figures``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
-   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``quantity_words`` with ``quantity_clauses``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``cell_models`` and ``column_kinds``.
@@ -13,7 +13,7 @@ A text flows through six steps, and the files follow them.
    ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
    ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
    ``comments``, ``made_modules``, ``bracketed_products``, ``image_patches`` with ``image_grids``, ``list_sums``,
-   ``restated_units``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
+   ``restated_units``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
    then against the model and the conventions people count by (``formulas`` with ``formula_pairs``,
    ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,

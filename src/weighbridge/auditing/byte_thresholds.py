@@ -67,3 +67,7 @@ WEIGHTS_NEAR = Exact(3, 100)
 """How near such a figure must be."""
 WHOLE_WEIGHTS_FAR = Exact(27, 25)
 """How many times too small any figure of the weights must be, or too large one of three digits: in powers of two it is less by that."""
+
+# run_times
+RUN_NEAR, RUN_FAR = Exact(101, 100), Exact(51, 50)
+"""How near a time, or work over time, must be to what its passage says, beyond its digits, and how far to be wrong."""
