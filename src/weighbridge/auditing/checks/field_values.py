@@ -134,7 +134,7 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
 
 
 def published_otherwise(model: ModelValue) -> Mapping[str, int]:
-    """Return the sizes that a model's paper prints and its tensors cannot have.
+    """Return the sizes that a model's paper or an earlier release gives and its tensors do not have.
 
     >>> from weighbridge.auditing.checks.own_counts import preset_model
     >>> published_otherwise(preset_model("gpt3-1.3b"))["heads"]
@@ -146,8 +146,12 @@ def published_otherwise(model: ModelValue) -> Mapping[str, int]:
 BOTH_MAPS = ("gemma", "gemma2")
 """Types whose reports give the width of gate and widening map together: 49,152 for Gemma 7B, 28,672 for Gemma 2 9B (arXiv 2403.08295, table 1;
 arXiv 2408.00118, table 1)."""
-_PUBLISHED: Mapping[str, Mapping[str, int]] = {"gpt3-1.3b": {"heads": 24, "head_dim": 128}}
-"""Sizes that a paper prints of a model whose tensors cannot have them: GPT-3 XL's 24 heads of 128 in a width of 2048 (arXiv 2005.14165, table 2.1)."""
+_PUBLISHED: Mapping[str, Mapping[str, int]] = {
+    "gpt3-1.3b": {"heads": 24, "head_dim": 128},
+    "chatglm-6b": {"vocab": 150528},
+}
+"""Sizes that a paper prints of a model whose tensors cannot have them: GPT-3 XL's 24 heads of 128 in a width of 2048 (arXiv 2005.14165, table 2.1); and
+those of an earlier release: ChatGLM-6B's vocabulary before the tokens of images were taken out of it."""
 _CONVOLUTION = pattern(r"conv_layers\.(\d+)\.")
 
 

@@ -87,7 +87,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         return
     if is_setting_or_bytes(scene, token) or is_of_their_own(scene, token.line) or scene.is_at_other_sizes(token.line):
         return
-    hedged, models = is_hedged(before), _candidates(scene, token, start, stop)
+    hedged, models = is_hedged(before), models_of_sentence(scene, token, start, stop)
     if any(settle(token, (model,), kind, hedged=hedged) is not None for model in models.values() for kind in _KINDS):
         return
     slips = {
@@ -104,7 +104,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
 _KINDS = ("total", "active", "non_embedding", "embedding")
 
 
-def _candidates(scene: Scene, token: Token, start: int, stop: int) -> Mapping[str, ModelValue]:
+def models_of_sentence(scene: Scene, token: Token, start: int, stop: int) -> Mapping[str, ModelValue]:
     """Return the models that a count's sentence names, a small family's members too, or the one that its place is about; none if a name that is not known is nearest."""
     named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column < stop]
     before = [one for one in named if one.end <= token.start]
@@ -115,10 +115,10 @@ def _candidates(scene: Scene, token: Token, start: int, stop: int) -> Mapping[st
     ]
     found = {name: model for name in dict.fromkeys(names) if (model := preset_model(name)) is not None}
     context = scene.context(token.line, token.start)
-    if found or named or context is None or (not context and (scene.main is None or not scene.main.firm)):
+    if before or (named and not found) or context is None or (not context and (scene.main is None or not scene.main.firm)):
         return found
     model = scene.models.get(context)
-    return {} if model is None else {str(context or (scene.main.name if scene.main is not None else "")): model}
+    return found if model is None else found | {str(context or (scene.main.name if scene.main is not None else "")): model}
 
 
 _SMALL_FAMILY = 8
