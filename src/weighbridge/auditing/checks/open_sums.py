@@ -91,7 +91,9 @@ def _columns(scene: Scene) -> Iterator[tuple[list[Token], Token]]:
         if len(totals) != 1 or totals[0] is not rows[-1] or any(_OF_ONE.search(cell.text) for row in rows[:-1] for cell in row.cells[:-1]):
             continue
         for column in range(1, len(rows[-1].cells)):
-            figures = [figure for row in rows if (figure := figure_of(row, column)) is not None and _counts(figure)]
+            every = [figure for row in rows if (figure := figure_of(row, column)) is not None]
+            counted = [figure for figure in every if _counts(figure)]
+            figures = every if len(counted) * 2 > len(every) else counted  # a class token's 768 is a part too
             if figures and figures[-1].line == rows[-1].cells[0].line:
                 yield figures[:-1], figures[-1]
 

@@ -45,17 +45,20 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     for table in scene.tables:
         for column, result in _pairs(table):
             found = [product for row in table.rows if (product := _judge(scene, row.cells, column, result)) is not None]
-            right = [product for product in found if product.claim.verdict in _RIGHT]
-            wrong = [product for product in found if product.claim.verdict == "wrong"]
+            right = [product for product in found if product.claim.verdict in _RIGHT or _has_bias(product)]
+            wrong = [product for product in found if product.claim.verdict == "wrong" and not _has_bias(product)]
             if right and len(wrong) <= 1:
-                for product in right:
-                    yield from (product.claim, _of_formula(scene, product, "exact"))
+                for product in right if any(product.claim.verdict in _RIGHT for product in right) else ():
+                    yield from (_as_right(product), _of_formula(scene, product, "exact"))
                 yield from _alarms(scene, wrong, right, claims)
 
 
 def _alarms(scene: Scene, wrong: Sequence[_Product], right: Sequence[_Product], claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the alarm of the one row that its computation does not give, on whichever of the two is not right by other means."""
+    right = [product for product in right if product.claim.verdict in _RIGHT]
     for product in wrong:
+        if (meant := _meant_with_bias(product)) is not None:
+            product = product._replace(claim=_as_meant(product.claim, meant))
         stated = any(token.text == "+" for token in product.formula) or not _is_of_shape(product)
         if not (_is_mistyped(product.claim) or (stated and len(right) >= LEAST_SUMS)):
             continue
@@ -65,6 +68,39 @@ def _alarms(scene: Scene, wrong: Sequence[_Product], right: Sequence[_Product], 
 
 
 _SURE = ("exact", "convention")
+
+
+def _biased(product: _Product) -> set[int]:
+    """Return what a product may count as a shape with a bias: of its last size, or of its first, where the bias of a map of images is."""
+    sizes = [int(token.value) for token in product.formula if token.kind == "num" and token.value and token.value.denominator == 1]
+    made = product.claim.expected
+    plain = all(token.kind == "num" or token.text in ("*", "×") for token in product.formula)
+    return {int(made) + sizes[0], int(made) + sizes[-1]} if plain and sizes and isinstance(made, int | Fraction) else set()
+
+
+def _has_bias(product: _Product) -> bool:
+    """Tell whether a count is that of a shape and its bias: ``768 x 1000 | 769,000``."""
+    return product.claim.verdict == "wrong" and product.claim.value in _biased(product)
+
+
+def _as_right(product: _Product) -> Claim:
+    """Return the claim of a result that is right, with its bias where it has one."""
+    if product.claim.verdict != "wrong":
+        return product.claim
+    return product.claim._replace(verdict="exact", expected=product.claim.value, difference=0, reason=because(mark("with its bias")))
+
+
+def _meant_with_bias(product: _Product) -> int | None:
+    """Return the count with a bias that a result is but for a slip."""
+    said = product.claim.value
+    near = (count for count in _biased(product) if isinstance(said, int | Fraction) and is_slip(str(int(said)), str(count)))
+    return next(near, None) if not _is_mistyped(product.claim) else None
+
+
+def _as_meant(one: Claim, meant: int) -> Claim:
+    said = one.value
+    assert isinstance(said, int | Fraction)
+    return one._replace(expected=meant, difference=said - meant, reason=because(mark("should be {right}"), right=meant))
 
 
 def _of_row(scene: Scene, product: _Product) -> Claim:

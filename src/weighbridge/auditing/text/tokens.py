@@ -13,7 +13,7 @@ from weighbridge.auditing.text.size_words import LOOSE, NOUNS, POSSIBLE, begins_
 
 _ADDRESS = pattern(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _MARKED = pattern(r"\s*==+(?:\d+==+)?")
-_SHAPE = pattern(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![A-Za-z0-9_)])\(\d+, ?\d+,?\)")
+_SHAPE = pattern(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![A-Za-z0-9_)])\(\d+, ?\d+,?\)|(?<![A-Za-z0-9_)])\(\d+,\)")
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
 _SURE = frozenset("×*+-/^")
 """Signs that are operations wherever they stand alone."""
@@ -153,10 +153,26 @@ def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
     if len(found) > 1 and found[-1].kind == "num" and found[-2].kind == "op":
         return False
     inside = shape.group().removeprefix("Size").removeprefix("size").strip("()[] ")
-    if "," not in inside:
-        return bool(found) and found[-1].text.lower() in ("size", "shape", "torch.size")
+    if "," not in inside.strip(","):
+        said = bool(found) and found[-1].text.lower() in ("size", "shape", "torch.size") and "," not in inside
+        return said or _is_behind_a_tensor(found)
     groups = [group.strip() for group in inside.strip(",").split(",")]
     return "[" in shape.group() or not (len(groups) > 2 or (" " not in inside and found and found[-1].kind == "rel"))
+
+
+def _is_behind_a_tensor(found: list[Token]) -> bool:
+    """Tell whether the name of a tensor stands right before a place, with nothing but its dtype and the edges of cells between."""
+    for token in reversed(found[-_BETWEEN:]):
+        if token.kind == "word" and _TENSOR.search(token.text):
+            return True
+        if not (token.text in "|:`" or _DTYPE.fullmatch(token.text)):
+            return False
+    return False
+
+
+_BETWEEN = 5
+_TENSOR = pattern(r"\.(?:weight|bias|gamma|beta|scale)$")
+_DTYPE = pattern(r"(?:torch\.)?(?:BF16|F16|F32|FP16|FP32|F8_\w+|float\d*|bfloat16|half|U?I(?:nt)?\d+)", re.IGNORECASE)
 
 
 def _word(text: str, at: int, line: int, found: list[Token]) -> Token:
