@@ -21,7 +21,7 @@ A text flows through six steps, and the files follow them.
    ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with
    ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
-   and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
+   and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
    ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_sentences`` and ``wrong_counts``, ``original_transformer``
    with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with

@@ -29,6 +29,11 @@ _ANSWER = pattern(
     re.IGNORECASE,
 )
 """A number and nothing else but the words for what is counted, whatever follows in a sentence of its own."""
+_REPLY = pattern(
+    r"[\s>*_`#+\-•]*(?:(?:A|答案?|回答)\s?\d?[*_]*\s?[:：][\s*_`]*)?(?:它|其)?(?:共|一共|总共|有|共有|是|为)?[\s*_`]*(?P<hedge>大?约|差不多)?\s?"
+    r"(?P<number>\d[\d,]*(?:\.\d+)?(?:\s?(?:亿|万))?)\s?(?:个|层|维|头)?(?P<noun>)(?:参数|头|层)?[*_`]*\s*(?:[。.!！]\s*$|$|[。（(;；,，]\s?)"
+)
+"""The same in Chinese: ``答：12 层。``."""
 _CHOICE = pattern(r"\s*(?:[-*+•]|\(?[A-Da-d1-4][.):])\s*[\d*_`]")
 """The beginning of one of several answers, of which one is to be chosen."""
 _AMONG = pattern(r"\s*(?:(?:or|and)\s)?\d|.*(?:^|\s)(?:[2-9]|[B-Db-d])[.):]\s*[\d*_`]")
@@ -44,10 +49,11 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         tabled: The lines of tables whose rows or columns are models.
     """
     for index, line in enumerate(scene.lines):
-        question = _QUESTION.search(line.text) if index not in tabled and ("?" in line.text or "？" in line.text) else None
+        asks = index not in tabled and ("?" in line.text or "？" in line.text)
+        question = (_QUESTION.search(line.text) or _ASKED.search(line.text)) if asks else None
         if question is None or is_of_their_own(scene, index):
             continue
-        kind = kind_of_key(re.sub(r"\b(?:parameters|params)$", "parameters", (question["counted"] or question["measured"]).lower()))
+        kind = _kind(question) if line.text.isascii() or _is_plain(scene, index, question) else None
         subject = _subject(scene, index)
         if kind is None or subject is None or OTHERWISE.search(line.text):
             continue
@@ -56,6 +62,48 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             if held is not None:
                 yield from confirm(scene, held, subject) if held.own else alarm(scene, held, subject, sure=True)
                 break
+
+
+def _kind(question: re.Match[str]) -> str | None:
+    """Return what a question asks for."""
+    words = (question["counted"] or question["measured"]).strip()
+    if not words.isascii():
+        return _COUNTED.get(words) or kind_of_key(words)
+    return kind_of_key(re.sub(r"\b(?:parameters|params)$", "parameters", words.lower()))
+
+
+def _is_plain(scene: Scene, index: int, question: re.Match[str]) -> bool:
+    """Tell whether a Chinese question speaks of nothing but its model: not of ``LoRA 微调`` of it, and of no part."""
+    text, place, words = scene.lines[index].text, 0, ""
+    if (question["counted"] or question["measured"]).isascii():
+        return True
+    for mention in scene.mentions.get(index, ()):
+        words, place = words + text[place : mention.column] + " ", mention.end
+    return _PLAIN.fullmatch(words + text[place : question.start()]) is not None
+
+
+_PLAIN = pattern(
+    r"(?:[\s\W\d_]|Q|问题?|请问|面试题|题目|例题|那么|请|那|在|对于?|的|中|里|模型|网络|它|一共|总共|到底|究竟|具体|编码器|base|版)*",
+    re.IGNORECASE,
+)
+_COUNTED = {
+    "层": "layers",
+    "编码器层": "layers",
+    "解码器层": "layers",
+    "头": "heads",
+    "注意力头": "heads",
+    "参数": "total",
+    "参数量": "total",
+    "总参数量": "total",
+    "词": "vocab",
+    "token": "vocab",
+}
+"""What Chinese counts, by the words behind ``多少``."""
+_ASKED = pattern(
+    r"(?:(?:有|共有?|堆叠了?|包含)(?:多少|几)\s?个?(?P<counted>层|编码器层|解码器层|注意力头|头|参数)"
+    r"|的?(?P<measured>[\u4e00-\u9fff]{2,8}?|[\u4e00-\u9fff]{0,4}参数量)(?:是|为|有|等于)?\s?(?:多少|多大|几)(?:维|层|个|头)?)\s?[?？](?P<behind>[^?？]*)$"
+)
+"""``BERT-base 有多少层？``, ``隐藏层维度是多少？``."""
 
 
 def _subject(scene: Scene, index: int) -> Subject | None:
@@ -80,7 +128,7 @@ def _answers(scene: Scene, index: int, question: re.Match[str]) -> Iterator[tupl
 
 def _hold(scene: Scene, index: int, start: int, kind: str, subject: Subject) -> HeldSetting | None:
     text = scene.lines[index].text
-    answer = _ANSWER.match(text, start)
+    answer = _ANSWER.match(text, start) or _REPLY.match(text, start)
     if answer is None or (start == 0 and scene.mentions.get(index)) or _AMONG.match(text, answer.end()):
         return None
     noun = answer["noun"].strip(" *_`-").lower()

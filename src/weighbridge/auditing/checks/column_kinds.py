@@ -76,6 +76,8 @@ def kind_of(head: str) -> str:
     bare = re.sub(r"[(（\[].*?[)）\]]", "", plain).strip() or plain
     phrase = " ".join(re.sub(r"[_\-\\{}$#]+", " ", re.sub(r"\(.*?\)|（.*?）", " ", head)).translate(_DRESS).split()).lower()
     kind = _PHRASES.get(phrase) or next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
+    if kind == "heads" and _OF_KEYS.search(plain):
+        return "kv_heads"
     letter = _SYMBOL.search(plain)
     return LETTERS[letter[1]] if letter and kind in _WIDTHS and LETTERS.get(letter[1]) in _WIDTHS else kind
 
@@ -95,6 +97,8 @@ def kinds_of(heads: Sequence[str]) -> list[str]:
 _TOTAL = patterns.pattern(r"\W*(?:total|总量|总数|总计|总规模|总)\W*", re.IGNORECASE)
 
 
+_OF_KEYS = patterns.pattern(r"[(（]\s?(?:kv|k/v|键值)\s?[)）]\s*$", re.IGNORECASE)
+"""Behind the heads, whose they are: ``注意力头数（KV）``."""
 _LAYER_WORDS = {"dense": ("dense",), "moe": ("moe", "sparse", "expert")}
 
 

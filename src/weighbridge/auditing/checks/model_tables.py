@@ -171,7 +171,7 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
     judged = {(cell.line, cell.start) for _, cell, kind, _, _ in bound.cells if kind in SIZE_COLUMNS}
     subjects = {cell.line: subject for row, subject in rows.values() for cell in row.cells}
     for row, subject in rows.values():
-        for cell in row.cells:
+        for cell in row.cells if not bound.columns else ():
             named = any(cell.start <= m.column < cell.end for m in scene.mentions.get(cell.line, ()))
             listed = listed_sizes.list_sizes(scene, cell.line, cell.start, cell.end, subject) if not named else []
             own = {one.item.kind for one in listed if one.own}

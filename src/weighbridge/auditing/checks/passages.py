@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.said_again import is_said_again, is_said_in_both
 from weighbridge.auditing.checks.said_sizes import SaidSize, passages
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.sentence_doubts import brings_one_more
 from weighbridge.auditing.checks.size_doubts import belongs_to_a_part, is_of_their_own
 from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of
 from weighbridge.auditing.claims import Claim
@@ -95,6 +96,8 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
         or is_of_their_own(scene, said.line)
         or (size.word == "positions" and not _is_mistyped_length(said))
     ):
+        return False
+    if brings_one_more(text, size):
         return False
     if _SETTING.search(text, 0, size.start) and not _is_mistyped_setting(said, kinds):
         return False

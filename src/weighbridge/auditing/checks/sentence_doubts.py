@@ -32,7 +32,7 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last, one.stop)), one.stop)
     if is_another_sources(text, size.end, one.stop, right):
         return False
-    if not one.named and _INDEFINITE.match(text, one.start):
+    if not one.named and (_INDEFINITE.match(text, one.start) or brings_one_more(text, size, one.start)):
         return False
     before = _TOP_OF.sub("", text[first : size.first]) if size.word == "active" else text[first : size.first]
     around = _TOP.sub(" ", f"{before} {text[size.end : stop]}")
@@ -52,6 +52,11 @@ def _is_chinese_prose(text: str, one: Sentence, size: DescribedSize) -> bool:
 _HAN = pattern("[\u4e00-\u9fff]")
 _COMMENT = pattern(r"#|//|\"\"\"|^\s*['\"]?[A-Za-z_0-9]+['\"]?\s?[=:]\s?\S")
 """What makes code of a line: a comment, or a setting that it begins with."""
+
+
+def brings_one_more(text: str, size: DescribedSize, start: int = 0) -> bool:
+    """Tell whether a number of layers or heads is that of something new: ``以及一个 2 层的演示网络``; ``一个 64 维向量`` is none."""
+    return size.word not in ("hidden", "mlp", "head_dim") and _ONE_MORE.search(text, start, size.first) is not None
 
 
 def is_another_sources(text: str, start: int, stop: int, right: int) -> bool:
@@ -76,6 +81,8 @@ _INDEFINITE = pattern(
     r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE
 )
 """The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
+_ONE_MORE = pattern(r"(?<![是为成])一[个种款](?:[\u4e00-\u9fff]{1,4}的)?\s?$")
+"""Before a number, what brings in something else of so many: ``以及一个 2 层的演示网络``."""
 _TOP = pattern(
     r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$|每一?个?\s?(?:输入)?\s?(?:tokens?|词元?|单词|汉字|字符?|词向量|patch|图块|位置|样本)",
     re.IGNORECASE,

@@ -31,20 +31,22 @@ _GRID = pattern(r"\b([A-Z])\s*=\s*\d+")
 
 
 class ModelTable(NamedTuple):
-    """A table whose rows or columns are models: each judged cell with its model and what it holds."""
+    """A table whose rows or columns are models: each judged cell with its model and what it holds, and whether its columns are the models."""
 
     table: Table
     cells: tuple[tuple[Row, Cell, str, Subject, str], ...]
+    columns: bool = False
 
 
 def bind(scene: Scene) -> list[ModelTable]:
     """Find the tables whose rows or columns are models."""
     found = []
     for table in scene.tables:
-        bound = _by_rows(scene, table) or _by_columns(scene, table)
+        by_rows = _by_rows(scene, table)
+        bound = by_rows or _by_columns(scene, table)
         bound = bound if any(re.search(r"\d", cell.text) for _, cell, *_ in bound) else []
         if bound or is_grid(table):
-            found.append(ModelTable(table, tuple(bound)))
+            found.append(ModelTable(table, tuple(bound), columns=not by_rows))
     return found
 
 
@@ -248,11 +250,16 @@ def whole_number(cell: Cell) -> int | None:
 
     >>> whole_number(Cell("32,768 (GQA)", 0, 6)), whole_number(Cell("128K", 0, 4)), whole_number(Cell("12-16", 0, 5))
     (32768, None, None)
+    >>> whole_number(Cell("8头(GQA)", 0, 7))
+    8
     """
-    plain = _REMARK.sub("", cell.text.strip("*`~≈$\\ †‡^")).strip("*`~ ").replace(",", "")
+    bare = _REMARK.sub("", cell.text.strip("*`~≈$\\ †‡^"))
+    plain = _MEASURE.sub("", bare).strip("*`~ ").replace(",", "")
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
 
 
+_MEASURE = pattern(r"\s*(?:[层维头]|个?(?:头|层|专家|词元?|tokens?)|个)$", re.IGNORECASE)
+"""Behind a number, what it counts: ``28层``, ``151,936 个词元``."""
 _REMARK = pattern(
     r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE
 )
