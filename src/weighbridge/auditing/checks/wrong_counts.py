@@ -31,6 +31,8 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
     text = scene.lines[token.line].text
     if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(text, token.end)):
         return
+    if token.unit == "k" and number * _THOUSANDS < right:
+        return  # ``8K`` of context
     if _DENIED.search(text, max(0, token.start - _SENTENCE), token.end + _SENTENCE):
         return
     if not token.unit and number > right and _is_said_near(scene, token.line, int(number) - right):
@@ -90,6 +92,8 @@ def _is_said_near(scene: Scene, line: int, number: int) -> bool:
 _OF_SOME_LAYERS = pattern(r"(?:前|后|最[后上下]|末尾?|[顶底]部?)\s?[\d一二两三四五六七八九十]+\s?(?:层|个)[^,，。;；]*$")
 """Some layers of a model, which the words right before a count are about: ``前 6 层参数 42,527,232``."""
 _SENTENCE = 160
+_THOUSANDS = 100
+"""How many times smaller than a model a figure in thousands is a length."""
 _UNIT_AHEAD = pattern(r"\s?(?:,|/|and\b|or\b|to\b|[-–])\s?[~≈]?\d[\d.]*\s?(?:million|billion|[MB]\b)", re.IGNORECASE)
 """Behind the first of two counts that have one unit: ``149 and 395 million, respectively``."""
 

@@ -159,9 +159,13 @@ _HYPHENED = pattern(r"-(billion|million|trillion)(?=[- ]param)", re.IGNORECASE)
 """The unit of a count that stands before its noun: ``a 671-billion-parameter model``."""
 
 
+_GAP = 4
+"""Characters within which a unit begins: ``16 \\, \\text{GB}`` has three spaces once its typesetting is gone."""
+
+
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
-    gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
+    gap = end + len(text[end : end + _GAP]) - len(text[end : end + _GAP].lstrip(" "))
     following = text[gap : gap + 1]
     hyphened = _HYPHENED.match(text, end) if following == "-" else None
     if hyphened is not None:
