@@ -48,6 +48,16 @@ CHANGED = {
         "Llama 3.1 8B\n\n8B dense • 131,072 context • «8» KV heads\n\nLayers\n\n32\n\nHidden size\n\n4,096\n\nAttention heads\n\n32\n",
         "9",
     ),
+    "a size one digit off": ("# Llama 3 8B\n\nThe tokens become vectors; each lives in a hidden space whose dimension is «4096».", "5096"),
+    "a length one digit off": ("Qwen2.5-0.5B is small. For all that, it supports a context length of «32,768» tokens.", "42,768"),
+    "a tokenizer's name": (
+        "# GPT-J 6B\n\nThe embedding matrix has a size of «50400», though only 50257 entries are used by the GPT-2 tokenizer.",
+        "50600",
+    ),
+    "two sizes of a family": (
+        "Llama 2 uses RMSNorm. The 7B variant has 32 layers and 32 heads, the 70B variant «80» layers and 64 heads.",
+        "90",
+    ),
 }
 TRUE = (
     "Available in sizes such as\nBERT Base\n(12 layers) and BERT Large\n(24 layers).",
@@ -62,6 +72,11 @@ TRUE = (
     "T5 has 512 dimensions, 8 heads and 6 layers in its small size; we cut the encoder to 4 layers.",
     "# Mixtral\n\n- Dimension (dim): 4096\n- Number of layers: 32\n- Number of heads: 32\n- Number of kv heads: 8\n- Batch size: 34\n\nWe train on 48 GPUs.",
     "Whisper has 6 layers, 512 dimensions and 8 heads in each half of its base size, and we distil it into 2 decoder layers.",
+    "BERT-base was published with a vocabulary of 30,522; with our ten tokens it has 30,532.",
+    "RoBERTa-base has 514 positions, of which 512 are used.",
+    "BERT-base came out in 2018; its successors of 2024 have a context of 8,192 tokens.",
+    "Our copy of BERT-base has a hidden size of 760.",
+    "BERT-base is fine-tuned here on sequences of at most 312 tokens.",
     "OPT comes in many sizes, from 125M to 175B parameters.",
     "Llama 2 comes in three sizes; we trained ours with 1B, 3B and 7B parameters.",
 )

@@ -89,7 +89,10 @@ _DOES = pattern(
 )
 _SIZE = pattern(r"\ssize\b(?!\sof\b)", re.IGNORECASE)
 _THE = pattern(r"(?:^|[\s(（])the $", re.IGNORECASE)
-_SAYS = pattern(r"(?:\s(?:model|variant|version|one))?(?:\s(?:has|have|uses|stacks|keeps)\b|\s?[:：])", re.IGNORECASE)
+_SAYS = pattern(
+    r"\s(?:model|variant|version|checkpoint|configuration)\b(?!s)|(?:\s(?:one|size))?(?:\s(?:has|have|uses|stacks|keeps|consists|comprises|contains|features|employs)\b|\s?[:：])",
+    re.IGNORECASE,
+)
 _COUNT = pattern(r"\s?(?:has |with |[(（=:：])?\s?[~≈约]?\d[\d.]*\s?(?:[MB](?![A-Za-z])|million\b|billion\b|亿)", re.IGNORECASE)
 _ENDS = pattern(r"[;；。|]|\.(?!\d)")
 _IN_SIZES = "base large small tiny mini medium huge giant xl turbo scout maverick".split()

@@ -39,7 +39,7 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
     return not (
         _OTHERWISE.search(around)
         or _DENIED.search(text, one.start, size.start)
-        or ANOTHER.search(_TOP.sub(" ", text[first if one.named else one.start : size.first]))
+        or ANOTHER.search(_TOP.sub(" ", _CALLED.sub(" ", text[max(first, one.behind or 0) if one.named else one.start : size.first])))
         or _EACH.search(text[:first] + before)
     )
 
@@ -83,6 +83,8 @@ _INDEFINITE = pattern(
 """The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
 _ONE_MORE = pattern(r"(?<![是为成])一[个种款](?:[\u4e00-\u9fff]{1,4}的)?\s?$")
 """Before a number, what brings in something else of so many: ``以及一个 2 层的演示网络``."""
+_CALLED = pattern(r"^[*_`]*\s(?:variant|version|model|checkpoint)\b", re.IGNORECASE)
+"""Right behind a name, what only says that it is a model's: ``the 70B variant``."""
 _TOP = pattern(
     r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$|每一?个?\s?(?:输入)?\s?(?:tokens?|词元?|单词|汉字|字符?|词向量|patch|图块|位置|样本)",
     re.IGNORECASE,
@@ -95,7 +97,7 @@ _EACH = pattern(
 _SETS = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
 SUPPOSED = pattern(
     r"\bw/(?!o)|\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]s|lets (?=assume|say|take|suppose|consider|start|use|look|build|try|imagine)|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
-    r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|variants?|e\.g|for example|such as|"
+    r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|(?<!\d[BM] )(?<!\bthis )variants?|e\.g|for example|such as|"
     r"add(?:s|ed|ing)?|insert\w*|append\w*|cut (?:down )?to|truncat\w*|trim\w*|shorten\w*|start(?:s|ed|ing)? (?:from|with)|on top of(?! (?:the|each) other))\b|如果|假如|要是|倘若|假设|我们|自己|若|蒸馏|剪枝|裁剪|学生|教师|有人说|误以为|是错的|说法",
     re.IGNORECASE,
 )

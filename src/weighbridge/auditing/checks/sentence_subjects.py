@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
@@ -88,14 +89,33 @@ _HEADING_NUMBER = pattern(r"(?:\s|#|\\[a-z]+\*?)*\d{1,2}(?:\.\d{1,2})* (?![层�
 def _sentences(scene: Scene, index: int, sizes: Sequence[DescribedSize]) -> Iterator[Sentence]:
     start = 0
     for stop in (*_ends(scene, index), len(scene.lines[index].text)):
-        inside = tuple(size for size in sizes if start <= size.first and size.last <= stop)
-        if inside:
-            mention, named = subject_of_sentence(scene, index, start, stop, inside[0].first)
-            subject = of_mention(scene, mention, firm=True) if mention is not None else None
-            models = tuple(m for m in subject.models if m.description is not None) if subject is not None else ()
-            if models and mention is not None and mention.name:
-                yield Sentence(index, start, stop, inside, mention.name, models, mention.end if named else None)
+        for first, last in _clauses_of_models(scene, index, start, stop):
+            inside = tuple(size for size in sizes if first <= size.first and size.last <= last)
+            if inside:
+                mention, named = subject_of_sentence(scene, index, first, last, inside[0].first)
+                subject = of_mention(scene, mention, firm=True) if mention is not None else None
+                models = tuple(m for m in subject.models if m.description is not None) if subject is not None else ()
+                if models and mention is not None and mention.name:
+                    yield Sentence(index, first, last, inside, mention.name, models, mention.end if named else None)
         start = stop
+
+
+def _clauses_of_models(scene: Scene, index: int, start: int, stop: int) -> Sequence[tuple[int, int]]:
+    """Cut a sentence before each model that is the subject of a clause: ``The 7B has 32 layers, and the 70B variant 80``."""
+    text = scene.lines[index].text
+    inside = [m for m in scene.mentions.get(index, ()) if start <= m.column < stop]
+    names = {m.name for m in inside}
+    if len(names) != len(inside) or len(inside) < _SEVERAL or any(m.kind != MODEL for m in inside):
+        return ((start, stop),)
+    cuts = [start, *(m.column for m in inside[1:]), stop]
+    led = all(_CLAUSE_BEGINS.search(text, start, m.column) for m in inside[1:])
+    told = all(_DIGIT.search(text, m.end, cut) for m, cut in zip(inside, cuts[1:], strict=True))
+    return list(pairwise(cuts)) if led and told and not _RESPECTIVELY.search(text, start, stop) else ((start, stop),)
+
+
+_SEVERAL = 2
+_CLAUSE_BEGINS = pattern(r"(?:[,;，；]\s?(?:(?:and|while|whereas|but)\s)?|\b(?:while|whereas|and)\s)(?:the\s)?[*_`]*$", re.IGNORECASE)
+_RESPECTIVELY = pattern(r"\brespectively\b|分别", re.IGNORECASE)
 
 
 def _ends(scene: Scene, index: int) -> list[int]:
@@ -180,8 +200,7 @@ def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str
     """Yield the models of a line with its text, but for those that are only brought in: ``comparable to models like GPT-Neo and OPT-125M``."""
     end = -1
     for mention in found:
-        likened = _LIKENED.match(text, mention.end) is not None
-        if likened or is_background(text, mention.column) or (end >= 0 and _AND.fullmatch(text, end, mention.column)):
+        if is_brought_in(text, mention) or (end >= 0 and _AND.fullmatch(text, end, mention.column)):
             end = mention.end
         else:
             end = -1
@@ -190,10 +209,16 @@ def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str
 
 _AND = pattern(r"\s?(?:,|,? and|,? or|/)\s", re.IGNORECASE)
 _LIKENED = pattern(
-    r"[\w.]*(?:-\d[\d.]*)?[- ](?:style|class|like|level|scale|grade|era|type|sized|inspired|compatible|derived)\b", re.IGNORECASE
+    r"[\w.]*(?:-\d[\d.]*)?[- ](?:style|class|like|level|scale|grade|era|type|sized|inspired|compatible|derived|tokeni[sz]er|merges)\b",
+    re.IGNORECASE,
 )
 """Behind a name, what makes it a measure of others: ``Llama-style attention``, ``the reported GPT-4-class compute``."""
 _LETTERS = pattern(r"[\W_]")
+
+
+def is_brought_in(text: str, mention: Mention) -> bool:
+    """Tell whether a model is named only to measure the one at hand by it: ``GPT-4-class``, ``the GPT-2 tokenizer``, ``larger than BERT``."""
+    return _LIKENED.match(text, mention.end) is not None or is_background(text, mention.column)
 
 
 def is_background(text: str, column: int) -> bool:

@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.sentence_subjects import is_brought_in
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.wrong_counts import WORDED, total_claim
@@ -106,7 +107,8 @@ _KINDS = ("total", "active", "non_embedding", "embedding")
 
 def models_of_sentence(scene: Scene, token: Token, start: int, stop: int) -> Mapping[str, ModelValue]:
     """Return the models that a count's sentence names, a small family's members too, or the one that its place is about; none if a name that is not known is nearest."""
-    named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column < stop]
+    text = scene.lines[token.line].text
+    named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column < stop and not is_brought_in(text, one)]
     before = [one for one in named if one.end <= token.start]
     if any(one.kind == UNKNOWN for one in (before[-1:] or named)):
         return {}
