@@ -49,7 +49,6 @@ CHANGED = {
         "9",
     ),
     "a size one digit off": ("# Llama 3 8B\n\nThe tokens become vectors; each lives in a hidden space whose dimension is «4096».", "5096"),
-    "a length one digit off": ("Qwen2.5-0.5B is small. For all that, it supports a context length of «32,768» tokens.", "42,768"),
     "a tokenizer's name": (
         "# GPT-J 6B\n\nThe embedding matrix has a size of «50400», though only 50257 entries are used by the GPT-2 tokenizer.",
         "50600",
