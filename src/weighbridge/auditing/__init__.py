@@ -25,7 +25,7 @@ A text flows through six steps, and the files follow them.
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
    ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_sentences`` and ``wrong_counts``, ``original_transformer``
    with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with
-   ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_caches``, ``towers`` with ``tower_sizes``,
+   ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_tables``, ``own_caches``, ``towers`` with ``tower_sizes``,
    ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
    ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``,
    ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``,
@@ -71,6 +71,7 @@ from weighbridge.auditing.checks import (
     original_transformer,
     own_caches,
     own_parts,
+    own_tables,
     paper_lines,
     paper_tables,
     restated,
@@ -144,6 +145,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     claims = elsewhere.leave_out_denied(scene, claims)
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])
     claims += claims_beside(head_widths.check(scene), claims)
+    claims += claims_beside(own_tables.check(scene), claims)
     claims += claims_beside(own_parts.check(scene, claims), claims)
     claims += claims_beside(own_caches.check(scene), claims)
     claims += restated.check(scene, claims, held)

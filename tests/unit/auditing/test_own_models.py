@@ -117,6 +117,49 @@ def test_the_width_of_a_head_is_a_quotient(text: str, expected: list[int]) -> No
     assert [claim.expected for claim in audit(text).wrong] == expected
 
 
+_COLUMNS = """| 配置 | 小 | 中 | 大 |
+|---|---|---|---|
+| d_model | 384 | 512 | 768 |
+| n_layers | 4 | 8 | 10 |
+| n_heads | 6 | 8 | 12 |
+| head_dim | 64 | {} | 64 |
+| d_ff | 1536 | 2048 | 3072 |
+| 非嵌入参数量 | 7.08M | 25.2M | {} |
+"""
+_ROWS = """| run | layers | d_model | heads | d_ff | vocab | params |
+|---|---|---|---|---|---|---|
+| a | 4 | 256 | 4 | 1024 | 8000 | 5.20M |
+| b | 6 | 384 | 6 | 1536 | 8000 | {} |
+| c | 8 | 512 | 8 | 2048 | 8000 | 29.3M |
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (_COLUMNS.format("64", "70.8M"), []),
+        (_COLUMNS.format("62", "70.8M"), ["62"]),
+        (_COLUMNS.format("64", "78.8M"), ["78.8M"]),
+        (_COLUMNS.format("128", "70.8M"), []),  # a head may be set apart
+        (_ROWS.format("13.7M"), []),
+        (_ROWS.format("18.7M"), ["18.7M"]),
+        (_ROWS.format("18.7M") + "\nRun b has adapters in each layer.", []),
+    ],
+)
+def test_tables_whose_models_are_nobody_s(text: str, wrong: list[str]) -> None:
+    assert [claim.text for claim in audit(text).wrong] == wrong
+
+
+def test_parts_of_the_original_transformer() -> None:
+    text = "原始 Transformer（d_model=512，h=8，d_ff=2048，N=6）的一个多头注意力共有 {} 个参数，编码器一层共 3,145,728 个参数。"
+    assert audit(text.format("1,048,576")).wrong == ()
+    assert [claim.text for claim in audit(text.format("1,084,576")).wrong] == ["1,084,576"]
+
+
+def test_what_somebody_got_wrong_is_no_claim() -> None:
+    assert audit(_PLAIN + "A student wrote 1.46M for the attention.").wrong == ()
+
+
 def test_readings_have_biases_or_not_and_two_matrices_or_three() -> None:
     own = readings(OwnSizes(512, layers=8, heads=8, kv_heads=2, mlp=1408, vocab=6400))
     assert any_of(own, ("attention",), 655_360, 655_360) == 655_360

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from weighbridge.auditing.checks.fields import field_claim
-from weighbridge.auditing.checks.own_models import sizes_on_line
+from weighbridge.auditing.checks.own_models import rows_by_line, sizes_on_line
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
@@ -33,7 +33,9 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check what a head is said to be wide where no model is known: it is one of the quotients that the text allows, or one digit from one."""
     if scene.given or (scene.main is not None and scene.main.named):
         return
-    widths, counts = _values(scene, "hidden"), _values(scene, "heads")
+    rows = rows_by_line(scene)
+    said = {(word, value) for line in scene.counted_lines for word, value, *_ in sizes_on_line(scene, line, rows)}
+    widths, counts = ({value for found, value in said if found == word} for word in ("hidden", "heads"))
     if not (0 < len(widths) <= _MOST and 0 < len(counts) <= _MOST):
         return
     allowed = {hidden // heads for hidden in widths for heads in counts if hidden % heads == 0}
@@ -43,10 +45,6 @@ def check(scene: Scene) -> Iterator[Claim]:
             if any(m.names and m.column < start for m in scene.mentions.get(line, ())):
                 continue
             yield from _claims(scene, Token("num", text[start:end], line, start, end), allowed)
-
-
-def _values(scene: Scene, word: str) -> set[int]:
-    return {value for line in scene.counted_lines for found, value, *_ in sizes_on_line(scene, line) if found == word}
 
 
 def _places(text: str) -> Sequence[tuple[int, int]]:

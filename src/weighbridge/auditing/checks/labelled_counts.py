@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from weighbridge.auditing.checks.own_models import rows_by_line
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.component_words import find_components
@@ -13,12 +14,13 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.text.own_sizes import placed_sizes
 from weighbridge.auditing.text.size_words import COUNTING
+from weighbridge.auditing.text.tables import Row
 from weighbridge.core._namedtuple import NamedTuple
 
 _OTHERWISE = any_word(
     r"\b(?:flops?|gflops?|macs?|ops|bytes?|kb|mb|gb|kib|mib|gib|memory|vram|cache|activations?|gradients?|optimi[sz]er|tokens per|seconds?|steps?|samples?|sentences|examples|corpus|dataset|tokens of|bleu|loss|lr|"
-    r"learning|saves?|saved|saving|fewer|less than|more than|reduc\w*|instead|would|suppose|trainable|frozen|lora|experts?|teacher|per head|each head|one head|wide|dimensional)\b"
-    r"|计算量|浮点|显存|内存|字节|缓存|激活|梯度|优化器|语料|数据集|样本|步数|训练集|节省|减少|假设|可训练|冻结|专家|教师|每个头|单头|每头|词元/|条"
+    r"learning|saves?|saved|saving|fewer|less than|more than|reduc\w*|instead|would|suppose|trainable|frozen|lora|experts?|teacher|per head|each head|one head|wide|dimensional|wrote|claim(?:s|ed)?|mistak\w*|wrong(?:ly)?|error|typo|swapped)\b"
+    r"|计算量|浮点|显存|内存|字节|缓存|激活|梯度|优化器|语料|数据集|样本|步数|训练集|节省|减少|假设|可训练|冻结|专家|教师|每个头|单头|每头|词元/|条|写成|误|错"
 )
 """Words of a clause by which its number counts something else than the parameters of a part of the model."""
 _SUBJECTS = {
@@ -56,6 +58,7 @@ class Said(NamedTuple):
 def labelled_counts(scene: Scene) -> Iterator[Said]:
     """Yield the counts of a text that no equation computes, with what they are said to count."""
     computed = {(t.line, t.start) for chain in scene.chains if len(chain.sides) > 1 for t in chain.tokens[chain.start : chain.end]}
+    rows = rows_by_line(scene)
     last: dict[int, int] = {}
     labels: dict[int, Sequence[str]] = {}
     for statement in scene.numbered:
@@ -65,7 +68,7 @@ def labelled_counts(scene: Scene) -> Iterator[Said]:
                 continue
             start = last.get(token.line, 0)
             last[token.line] = token.end
-            found = _read(scene, token, start)
+            found = _read(scene, token, start, rows)
             text = scene.texts[token.line]
             if found is None and token.line in labels and start and _SAME.fullmatch(text, start, token.start):
                 found = Said(token.line, token, labels[token.line], (1,))
@@ -95,15 +98,15 @@ def _is_count(token: Token) -> bool:
 LEAST_COUNT, _YEARS = 1000, (1990, 2035)
 
 
-def _read(scene: Scene, token: Token, after: int) -> Said | None:
+def _read(scene: Scene, token: Token, after: int, rows: Mapping[int, Row]) -> Said | None:
     """Read what a count is of: by the words behind it that say where it lies, by those since the count before it, or in the first cell of its row."""
     text = scene.texts[token.line]
     start, stop = sentence_of(text, token.start)
-    row = next((row for table in scene.tables if token.line in table.lines for row in [table.row_of(token.line)] if row), None)
+    row = rows.get(token.line)
     zone = row.cells[0].text if row is not None and len(row.cells) == _CELLS else text[max(start, after) : token.start]
     behind = _CLAUSE.split(text[token.end : min(stop, token.end + _BEHIND)])[0]
     if (
-        _OTHERWISE.search(zone)
+        _OTHERWISE.search(_clause_of(zone))
         or _OTHERWISE.search(behind)
         or any(start <= m.column < stop for m in scene.mentions.get(token.line, ()) if m.names)
     ):
@@ -116,6 +119,19 @@ def _read(scene: Scene, token: Token, after: int) -> Said | None:
     numbers = tuple(_number(found) for found in _MANY.findall(label))
     times = tuple(sorted({1, *(number for number in numbers if 1 < number <= _MOST_LAYERS)}))
     return Said(token.line, token, tuple(dict.fromkeys(parts)), times) if parts else None
+
+
+def _clause_of(zone: str) -> str:
+    """Return the last clauses of the words before a count, from the one on that names what it counts."""
+    place = len(zone)
+    while place > 0:
+        place = max((zone.rfind(sign, 0, place) for sign in _COMMAS), default=-1)
+        if place < 0 or _parts(zone[place:], ""):
+            break
+    return zone[max(place, 0) :]
+
+
+_COMMAS = (", ", "，", "；", "; ", "：", ": ", "。")
 
 
 def _parts(label: str, behind: str) -> list[str]:

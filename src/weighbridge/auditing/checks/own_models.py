@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from weighbridge.auditing.checks.own_readings import OwnSizes
+from weighbridge.auditing.checks.paper_lines import is_about_paper
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.patterns import any_word, pattern
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.own_sizes import SIZES, placed_sizes
 from weighbridge.auditing.text.settings import kind_of_label
+from weighbridge.auditing.text.tables import Row
+from weighbridge.auditing.text.transformer_paper import BASE
 from weighbridge.core._namedtuple import NamedTuple
 
 _ODD = any_word(
@@ -29,6 +33,11 @@ _CROSSED = any_word(
 _FOURFOLD = any_word(
     r"\b(?:4|four) ?(?:x|×|times)|\b4 ?\* ?(?:n_embd|d_model|hidden|dim|d\b|h\b)|gptconfig|n_embd|nanogpt|mingpt|\b8 ?[·*×]? ?(?:h|d)\b ?[²^]|(?:4|四) ?倍|4h|4d|12 ?[×*·]? ?(?:\d+|h|d|n_embd|c)[²^]"
 )
+_GPT, _GATED = (
+    any_word(r"\b(?:nano|mini|tiny|small|baby|pico|micro|my|own)?[- ]?gpt\b(?!-)"),
+    any_word(r"\b(?:swiglu|geglu|gated|glu|llama)\b|门控"),
+)
+"""A GPT's network is four times as wide, unless it is gated."""
 _MOST_MODELS = 6
 _LEAST = 3
 """Sizes that describe a model at least, the width among them."""
@@ -88,21 +97,27 @@ def own_models(scene: Scene, *, least: int = 0) -> OwnModels | None:
     if scene.given or (scene.main is not None and scene.main.named):
         return None
     found = [one for one in _described(scene) if (len(one.sizes) >= least if least else "hidden" in one.sizes and len(one.sizes) >= _LEAST)]
+    text = "\n".join(scene.texts)
+    if is_about_paper(scene) and not any({512, 2048} <= {*one.sizes.get("hidden", ()), *one.sizes.get("mlp", ())} for one in found):
+        found.append(OwnModel(0, {word: (value,) for word, value in BASE.items()}))
     if not found or len(found) > _MOST_MODELS:
         return None
-    text = "\n".join(scene.texts)
-    return OwnModels(found, _says(_ODD, text), _says(_GROUPED, text), _says(_CROSSED, text), _says(_FOURFOLD, text))
+    crossed = _says(_CROSSED, text) or is_about_paper(scene)
+    fourfold = _says(_FOURFOLD, text) or (_says(_GPT, text) and not _says(_GATED, text))
+    return OwnModels(found, _says(_ODD, text), _says(_GROUPED, text), crossed, fourfold)
 
 
 def _says(words: re.Pattern[str], text: str) -> bool:
     return words.search(text) is not None
 
 
+@once_for_each_scene
 def _described(scene: Scene) -> list[OwnModel]:
     """Return the sizes of a text line by line: what contradicts those above, and is more than one, is another model's."""
     found: list[tuple[int, dict[str, list[int]]]] = []
+    rows = rows_by_line(scene)
     for line in scene.counted_lines:
-        said = [(word, value) for word, value, start, _ in sizes_on_line(scene, line) if not _is_result(scene.texts[line], start)]
+        said = [(word, value) for word, value, start, _ in sizes_on_line(scene, line, rows) if not _is_result(scene.texts[line], start)]
         if not said:
             continue
         current = found[-1][1] if found else None
@@ -121,18 +136,35 @@ def _described(scene: Scene) -> list[OwnModel]:
     return [OwnModel(first, {word: tuple(values) for word, values in sizes.items()}) for first, sizes in found]
 
 
-def sizes_on_line(scene: Scene, line: int) -> Sequence[tuple[str, int, int, int]]:
-    """Return the sizes of a line; of a row of a table, the one that its first cell names and its second has."""
-    table = next((table for table in scene.tables if line in table.lines), None)
-    row = table.row_of(line) if table is not None else None
+@once_for_each_scene
+def rows_by_line(scene: Scene) -> dict[int, Row]:
+    """Return the rows of a text's tables, other than their heads, by the lines that they stand on."""
+    return {line: row for table in scene.tables for row in table.rows for line in range(row.line, row.cells[-1].line + 1)}
+
+
+def sizes_on_line(scene: Scene, line: int, rows: Mapping[int, Row]) -> Sequence[tuple[str, int, int, int]]:
+    """Return the sizes of a line; of a row of a table, the one that its first cell names and its second has.
+
+    Args:
+        rows: What :func:`rows_by_line` returns.
+    """
+    row = rows.get(line)
     if row is None:
         return placed_sizes(scene.texts[line])
-    word, value = kind_of_label(row.cells[0].text), whole_number(row.cells[1]) if len(row.cells) > 1 else None
-    alone = sum(whole_number(cell) is not None for cell in row.cells[1:]) == 1
-    if word not in SIZES or value is None or not alone:
+    if (
+        len(row.cells) < _PAIR
+        or (value := whole_number(row.cells[1])) is None
+        or sum(whole_number(cell) is not None for cell in row.cells[1:]) > 1
+    ):
+        return ()
+    word = kind_of_label(row.cells[0].text)
+    if word not in SIZES:
         return ()
     start = scene.texts[line].find(row.cells[1].text.strip("*`~ "), row.cells[1].start)
     return ((word, value, max(start, row.cells[1].start), row.cells[1].end),)
+
+
+_PAIR = 2
 
 
 def _of_inner(value: int, current: Mapping[str, Sequence[int]] | None, said: Sequence[tuple[str, int]]) -> str:

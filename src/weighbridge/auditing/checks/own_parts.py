@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.labelled_counts import LEAST_COUNT, Said, labelled_counts
@@ -33,7 +33,11 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
         return
     sizes = [one for model in own.models for one in own.readable(model)]
     covered = ClaimSpans(claims)
-    said = [one for one in labelled_counts(scene) if not covered.holds(scene.lines[one.line].number, *_columns(scene, one.token))]
+    said = [
+        one
+        for one in islice(labelled_counts(scene), _MOST_COUNTS)
+        if not covered.holds(scene.lines[one.line].number, *_columns(scene, one.token))
+    ]
     plain = [_fits(one, sizes) for one in said]
     fair = [_fits(one, sizes, binary=True) for one in said]
     binary = sum(found is None and other is not None for found, other in zip(plain, fair, strict=True)) >= _BINARY and not any(plain)
@@ -45,6 +49,10 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
             yield _claim(scene, one, found, right=True)
         elif agreed and not _follows(one, figures) and (slip := _slip(one, sizes, own)) is not None:
             yield _claim(scene, one, slip, right=False)
+
+
+_MOST_COUNTS = 4000
+"""Counts of a text that are held against the readings; no description is followed by more."""
 
 
 def _columns(scene: Scene, token: Token) -> tuple[int, int]:

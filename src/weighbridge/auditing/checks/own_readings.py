@@ -87,7 +87,13 @@ def _maps(sizes: OwnSizes) -> tuple[set[int], set[int]]:
     hidden, (queries, keys) = sizes.hidden, _width(sizes)
     together = hidden * (queries + 2 * keys)
     single = {hidden * width + bias for width in (queries, keys) for bias in (0, width, hidden)}
-    return {together, together + queries + 2 * keys}, single | {2 * hidden * keys, 2 * hidden * keys + 2 * keys}
+    head = queries // sizes.heads if sizes.heads else queries
+    return {together, together + queries + 2 * keys}, single | {
+        2 * hidden * keys,
+        2 * hidden * keys + 2 * keys,
+        hidden * head,
+        3 * hidden * head,
+    }
 
 
 def _feed_forward(sizes: OwnSizes) -> set[int]:

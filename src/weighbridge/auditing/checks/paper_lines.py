@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.transformer_paper import describes_paper, names_paper
 
 
+@once_for_each_scene
 def is_about_paper(scene: Scene) -> bool:
     """Tell whether a text names the Transformer of 2017, or describes it as that of a paper."""
-    return any(map(names_paper, scene.texts)) or (
-        not scene.mentions and len(scene.texts) <= _SHORT and describes_paper("\n".join(scene.texts))
-    )
+    described = not scene.mentions and len(scene.texts) <= _SHORT and describes_paper("\n".join(scene.texts))
+    return described or any(map(names_paper, scene.texts))
 
 
 _SHORT = 2000

@@ -21,6 +21,8 @@ _MORE = {
     "vocab": pattern(r"\bvocabulary (?:of|size of|has|with) (?P<number>\d{1,3}(?:,\d{3})+|\d{2,7})(?![\d.,]*\d)|词表(?:大小)?(?:有|为|是|共|[:：])?\s?(?P<more>\d{2,7})(?![\d.,]*\d|\s?[万KkMm])", re.IGNORECASE),
 }  # fmt: skip
 """Further ways to say a size of a model of one's own."""
+_HEADS = pattern(r"(?<![A-Za-z0-9_])h\s?=\s?(?P<number>\d{1,3})(?![\d.,]*\d|\s?[×x*+/^])")
+"""The paper's letter for the number of heads, beside its others."""
 _OF_INNER = pattern(r"(?:\bmlp|\bffn|\bfeed[- ]?forward|前馈|\bintermediate|中间)[^,，;；。]{0,24}$", re.IGNORECASE)
 """Words by which a hidden size is that of the feed-forward network: ``the MLP has a hidden size of 512``."""
 
@@ -71,6 +73,8 @@ def _read(text: str) -> Iterator[tuple[str, int, int, int]]:
             yield "inner" if setting.key.lower() == "hidden_dim" else setting.kind, int(digits), setting.start, setting.end
     for size in find_described_sizes(text):
         yield size.word, size.value, size.start, size.end
+    for letter in _HEADS.finditer(text) if "d_model" in text or "d_k" in text else ():
+        yield "heads", int(letter["number"]), *letter.span("number")
     for word, words in _MORE.items():
         for one in words.finditer(text):
             which = "number" if one["number"] else "more"
