@@ -164,6 +164,7 @@ def _later_claims(
 ) -> list[Claim]:
     """Return the claims of the checks that leave what is judged already, each in its turn."""
     (sectioned, explained), claims, taken = found, list(before), ends_of(before)
+    scene = scene._replace(judged=taken)  # it grows as they go
 
     def of_models(kind: ModuleType, *facts: object) -> Iterable[Claim]:
         """Return what a check finds that holds claims against models; a text that names none, and has no sizes of one, is spared it."""

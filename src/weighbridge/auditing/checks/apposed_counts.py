@@ -60,6 +60,8 @@ def _hold(scene: Scene, line: int, mention: Mention, found: re.Match[str]) -> It
     figures = [(_token(line, found, "first"), "total")]
     if found["second"] and found["active"] is not None:
         figures.append((_token(line, found, "second"), "active"))
+    if all(scene.is_judged(line, token.start, token.end) for token, _ in figures):
+        return
     if mention.kind == FAMILY:
         subject = _member_by_counts(subject, figures)
     firm = subject.firm

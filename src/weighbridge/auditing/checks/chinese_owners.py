@@ -27,7 +27,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the counts of whole models, and of what works on a token, that a verb of having or their name stands right before."""
     for _, _, token in scene.sorted_figures.plain_counts:
         text = scene.lines[token.line].text
-        if not token.unit or token.line in tabled or text.isascii() or "|" in text:
+        if not token.unit or token.line in tabled or text.isascii() or "|" in text or scene.is_judged(token.line, token.start, token.end):
             continue
         if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
             continue

@@ -43,7 +43,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], tabled: Collection[
         tabled: The lines of tables whose rows or columns are models.
         firm: Whether the main model is sure enough to call a number wrong.
     """
-    for index in scene.counted_lines:
+    for index in scene.counted_lines if scene.has_models else ():
         text = scene.lines[index].text
         if index in tabled or "|" in text or len(text) > LONGEST or not _CHINESE.search(text) or _OTHERWISE.search(text):
             continue

@@ -200,7 +200,8 @@ def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None, *, ap
     settled = len(right) >= AGREED_FIELDS and len(odd) * 2 <= len(right)
     sure = plain and (settled or (apposed and len(block) == AGREED_FIELDS and _has_exact_count(block)))
     for listed in block if len(block) > 1 else ():
-        yield from hold(scene, listed, subject, sure=sure and (listed.own or (listed in odd and listed.item.kind not in right)))
+        if not scene.is_judged(listed.token.line, listed.token.start, listed.token.end):
+            yield from hold(scene, listed, subject, sure=sure and (listed.own or (listed in odd and listed.item.kind not in right)))
 
 
 def _has_exact_count(block: Sequence[Listed]) -> bool:

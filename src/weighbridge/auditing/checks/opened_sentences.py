@@ -62,7 +62,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         tabled: The lines of tables whose rows or columns are models.
     """
     for line, mentions in named_sentences(scene, tabled):
-        for mention in mentions:
+        for mention in mentions if not scene.is_line_judged(line) else ():
             extent = _extent(scene, line, mention)
             subject = of_mention(scene, mention, firm=True) if extent is not None else None
             if extent is not None and subject is not None and subject.firm and subject.models[0].description is not None:

@@ -41,7 +41,7 @@ _CLAUSE = pattern(r"[,，;；:：(（]")
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check each count that stands behind its model's name in the possessive, or right before ``for`` and a name."""
     for _, _, token in scene.sorted_figures.plain_counts:
-        if not token.unit or token.line in tabled:
+        if not token.unit or token.line in tabled or scene.is_judged(token.line, token.start, token.end):
             continue
         owner = _owner(scene, token)
         subject = of_mention(scene, owner, firm=True) if owner is not None else None

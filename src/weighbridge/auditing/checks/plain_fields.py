@@ -65,7 +65,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         tabled: The lines of tables whose rows or columns are models.
     """
     for line, mentions in scene.mentions.items():
-        if line not in tabled and not is_of_their_own(scene, line):
+        if line not in tabled and not is_of_their_own(scene, line) and not scene.is_line_judged(line):
             for found in _of_line(scene.lines[line].text, mentions):
                 yield from _hold(scene, line, found)
     for line in range(len(scene.lines)):

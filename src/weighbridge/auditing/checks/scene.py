@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -83,6 +83,7 @@ class Scene(NamedTuple):
         texts: The lines as they are read.
         sorted_figures: The numbers by what they may be, for checks that judge one kind of them.
         has_models: Whether there is any model that a claim could be held against.
+        judged: Where claims end that the checks before have made, by number of line and column as written: what a later one says there is dropped.
     """
 
     lines: Sequence[Line]
@@ -111,6 +112,7 @@ class Scene(NamedTuple):
     texts: Sequence[str] = ()
     sorted_figures: Figures = Figures((), (), (), (), ())
     has_models: bool = True
+    judged: Collection[tuple[int, int]] = frozenset()
 
     @property
     def given(self) -> bool:
@@ -140,6 +142,18 @@ class Scene(NamedTuple):
     def figures_of(self, statement: Sequence[Token]) -> Sequence[tuple[int, Token]]:
         """Return the numbers of a statement, each with its place in it."""
         return self.figures.get(id(statement), ())
+
+    def is_judged(self, line: int, start: int, end: int) -> bool:
+        """Tell whether a check before has made a claim of the number between two columns: none need be made again."""
+        here = self.lines[line]
+        return bool(self.judged) and (here.number, end_as_written(here, start, end)) in self.judged
+
+    def is_line_judged(self, line: int) -> bool:
+        """Tell whether a check before has made a claim of every number of a line that is in no name of a model."""
+        if not self.judged:
+            return False
+        numbers = (token for _, token in self.figures_of(self.statement_at(line)) if token.line == line)
+        return all(self.is_judged(line, token.start, token.end) or self.is_in_name(token) for token in numbers)
 
     def context(self, line: int, column: int) -> str | None:
         """Return the model that a place of the text is about."""
@@ -217,9 +231,14 @@ def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: 
     line = lines[first.line]
     end = last.end if last.line == first.line else len(line.text)
     begin = line.at[first.start] if first.start < len(line.at) else 0
-    finish = line.at[end - 1] + 1 if 0 < end <= len(line.at) else len(line.raw)
     text = " ".join(line.text[first.start : end].split())
-    return Claim(line.number, begin, max(finish, begin), text, kind, verdict, **facts)  # type: ignore[arg-type]
+    return Claim(line.number, begin, end_as_written(line, first.start, end), text, kind, verdict, **facts)  # type: ignore[arg-type]
+
+
+def end_as_written(line: Line, start: int, end: int) -> int:
+    """Return where words end in a line as it was written, of which it is known where they stand in it as it is read."""
+    begin = line.at[start] if start < len(line.at) else 0
+    return max(line.at[end - 1] + 1 if 0 < end <= len(line.at) else len(line.raw), begin)
 
 
 _BREAKS = frozenset(",;:.，；。：、|()")

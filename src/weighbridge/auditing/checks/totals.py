@@ -72,7 +72,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         equations = [chain for chain in scene.chains_of(statement) if len(chain.sides) > 1]
         sides = {t.start for chain in equations for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
         for token in counts:
-            if token.line not in tabled and token.start not in sides:
+            if token.line not in tabled and token.start not in sides and not scene.is_judged(token.line, token.start, token.end):
                 yield from _judge(scene, token)
 
 

@@ -124,7 +124,7 @@ def _words(text: str, names: Sequence[tuple[int, int]]) -> Iterator[_Word]:
             yield "unknown", None, place
             place += 1
             continue
-        kind = next(name for number, (name, _) in enumerate(_KINDS) if match[f"k{number}"] is not None)
+        kind = _KINDS[int(str(match.lastgroup)[1:])][0]
         if kind not in ("filler", "join", "bias", "open", "close"):
             yield kind, match, place
         place = match.end()
