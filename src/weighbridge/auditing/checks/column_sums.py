@@ -26,6 +26,8 @@ _OF_GROUP = pattern(r"小计|subtotal|sub-total", re.IGNORECASE)
 def check(scene: Scene) -> Iterator[Claim]:
     """Check each total of each column; one that is none of the sums above it is wrong if one digit makes it one, or another subtotal is its rows' sum."""
     for table in scene.tables:
+        if not any(TOTAL.search(row.cells[0].text) for row in (*table.head, *table.rows)):
+            continue
         width = max(len(row.cells) for row in (*table.head, *table.rows))
         for column in range(1, width):
             yield from _column(scene, table, column)

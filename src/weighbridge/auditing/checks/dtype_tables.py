@@ -48,17 +48,20 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
     if not table.head or not dtype_sizes(" ".join((*heads, *(row.cells[0].text for row in table.rows)))) or _OTHERWISE.search(heads[0]):
         return
     judged: list[Claim | None] = []
-    for row in table.rows:
+    columns = [  # a column is left out that says otherwise: ``推荐 GPU（FP16）``
+        (place, _counts(head), dtype_sizes(head))
+        for place, head in enumerate(heads[1:], 1)
+        if not _OTHERWISE.search(head) and (_counts(head) or dtype_sizes(head))
+    ]
+    for row in table.rows if columns else ():
         label = row.cells[0].text
         of_row = _counts(label), dtype_sizes(label)
         if _OTHERWISE.search(label) or not any(of_row):
             continue
-        for cell, head in zip(row.cells[1:], heads[1:], strict=False):
-            if _OTHERWISE.search(head):
-                continue  # ``推荐 GPU（FP16）``
-            counts, sizes = of_row[0] or _counts(head), of_row[1] or dtype_sizes(head)
-            if counts and len(sizes) == 1 and (of_row[0] or of_row[1]) and (_counts(head) or dtype_sizes(head)):
-                judged += _cell(scene, cell, counts, sizes[0])
+        for place, of_column, by_column in columns:
+            counts, sizes = of_row[0] or of_column, of_row[1] or by_column
+            if place < len(row.cells) and counts and len(sizes) == 1:
+                judged += _cell(scene, row.cells[place], counts, sizes[0])
     settled = [one for one in judged if one is not None]
     right = sum(one.verdict == "rounded" for one in settled)
     if right > AGREED_ROWS and right * 4 >= len(settled) * 3:

@@ -61,6 +61,8 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     """
     sure = ClaimSpans(one for one in claims if one.verdict in ("exact", "convention") or (one.verdict == "rounded" and not is_loose(one)))
     for table in scene.tables:
+        if len(table.rows) <= RELATED_ROWS:
+            continue
         rows = _figures(table)
         for relation in _relations(table, rows):
             yield from _hold(scene, rows, relation, sure)
@@ -98,8 +100,6 @@ def _relations(table: Table, rows: Sequence[Mapping[int, _Figure]]) -> Iterator[
     heads = column_heads(table)
     kinds = {place: _kind([row[place] for row in rows if place in row]) for place in columns}
     counts = [place for place in columns if kinds[place] == "count"]
-    if len(table.rows) <= RELATED_ROWS:
-        return
     for target in columns:
         others = [place for place in counts if place != target]
         if kinds[target] == "count":
@@ -144,15 +144,22 @@ def _bytes_of(bits: int) -> Callable[[Sequence[_Figure]], tuple[Fraction, Fracti
 
 
 def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relation, sure: ClaimSpans) -> Iterator[Claim]:
+    places = {relation.target, *relation.sources}
     told = [
         (
             _figure(row[relation.target].token, scales(row[relation.target].token)[-1]) if relation.decimal else row[relation.target],
             [row[place] for place in relation.sources],
         )
         for row in rows
-        if {relation.target, *relation.sources} <= set(row)
+        if places <= row.keys()
     ]
-    fits = [_fits(figure, relation.bounds(sources)) for figure, sources in told]
+    fits = []
+    misses = 0
+    for figure, sources in told:
+        fits.append(fit := _fits(figure, relation.bounds(sources)))
+        misses += not fit
+        if misses * 2 > len(told):
+            return  # as for most columns
     telling = sum(fit and significant_digits(figure.token) >= RELATED_DIGITS for (figure, _), fit in zip(told, fits, strict=True))
     if telling < RELATED_ROWS or sum(not fit for fit in fits) * 2 > telling:
         return

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -45,19 +46,23 @@ _APART = 4
 
 
 def _judge(scene: Scene, group: Sequence[WeightFigure], *, tabled: bool) -> Iterator[Claim]:
-    right = [one for one in group if is_right(one)]
-    odd = [one for one in group if not is_right(one)]
+    held = [(one, is_right(one)) for one in group]
+    right = [one for one, fair in held if fair]
+    odd = len(group) - len(right)
     said = {(one.counts, one.size) for one in right}
     beside = {one.token.line for one in right}
-    for one in group:
-        if one in right:
+    alike = Counter((one.size, one.more) for one in right if tabled)
+    computed = tabled and _is_computed(right)
+    for one, fair in held:
+        if fair:
             yield _claim(scene, one, "rounded")
             continue
-        others = len(said - {(one.counts, one.size)})
-        sure = others >= AGREED_WEIGHTS or (others and len(odd) == 1 and one.token.line in beside)
-        if not sure or len(odd) * (_SHARE if tabled else 1) > len(right) or (not tabled and _is_in_another_dtype(one)):
+        others = len(said) - ((one.counts, one.size) in said)
+        sure = others >= AGREED_WEIGHTS or (others and odd == 1 and one.token.line in beside)
+        if not sure or odd * (_SHARE if tabled else 1) > len(right) or (not tabled and _is_in_another_dtype(one)):
             continue
-        if is_far(one, _most(one, right if tabled else ())) or (tabled and _is_miscomputed(one, right)):
+        miscomputed = computed and any(size == one.size for size, _ in alike) and _is_no_product(one)
+        if is_far(one, _most(one, alike[one.size, one.more])) or miscomputed:
             yield _claim(scene, one, "wrong")
 
 
@@ -65,20 +70,23 @@ _SHARE = 3
 """Figures of a table that must be right for each that is not."""
 
 
-def _is_miscomputed(one: WeightFigure, right: Sequence[WeightFigure]) -> bool:
-    """Tell whether all other figures of a table are what a model is called by times its bytes, to the last digit, and this one is not."""
-    computed = len(right) >= _COMPUTED and all(abs(other.said[0] - rights(other)[0]) <= other.step for other in right)
-    alike = any(other.size == one.size for other in right)
-    return computed and alike and all(abs(one.said[0] - number) > 2 * one.step for number in rights(one))
+def _is_computed(right: Sequence[WeightFigure]) -> bool:
+    """Tell whether the figures of a table that are right are what a model is called by times its bytes, to the last digit."""
+    return len(right) >= _COMPUTED and all(abs(other.said[0] - rights(other)[0]) <= other.step for other in right)
+
+
+def _is_no_product(one: WeightFigure) -> bool:
+    """Tell whether a figure is no such product."""
+    return all(abs(one.said[0] - number) > 2 * one.step for number in rights(one))
 
 
 _COMPUTED = 4
 """Figures by which a table is somebody's reckoning, and holds no measured sizes."""
 
 
-def _most(one: WeightFigure, right: Sequence[WeightFigure]) -> Fraction:
-    """Return how many times too large a figure must be: less in a table where others in its dtype hold nothing beside the values."""
-    if sum(other.size == one.size and other.more == one.more for other in right) >= AGREED_WEIGHTS:
+def _most(one: WeightFigure, alike: int) -> Fraction:
+    """Return how many times too large a figure must be: less in a table where some others in its dtype hold nothing beside the values."""
+    if alike >= AGREED_WEIGHTS:
         return WHOLE_WEIGHTS_FAR
     if one.size == 1:
         return WEIGHTS_FAR

@@ -33,20 +33,24 @@ def table_figures(scene: Scene, table: Table) -> Iterator[WeightFigure]:
     if not table.head or _ELSE.search(heads[0]):
         return
     units = {unit for head in heads if (unit := _unit_of(head))}
-    for row in table.rows:
+    columns = [
+        (place, _counts(head), dtype_sizes(head), _unit_of(head), more)
+        for place, head in enumerate(heads)
+        if not (_ELSE.search(_MORE.sub("", head)) or ((more := _MORE.search(head)) is None and _BEYOND.search(head)))
+    ]
+    for row in table.rows if columns else ():
         label = row.cells[0].text
         if _ELSE.search(label):
             continue
         of_row, by_row = _counts(label), dtype_sizes(label)
-        for place, cell in enumerate(row.cells[1:], 1):
-            head = heads[place] if place < len(heads) else ""
-            found = _FIGURE.fullmatch(cell.text)
-            counts, sizes = of_row or _counts(head), dtype_sizes(head) or by_row
-            unit = (found["unit"] if found is not None else None) or _unit_of(head) or (next(iter(units)) if len(units) == 1 else None)
-            if found is None or unit is None or not counts or len(sizes) != 1 or _ELSE.search(_MORE.sub("", head)):
+        for place, of_column, by_column, of_all, more in columns:
+            counts, sizes = of_row or of_column, by_column or by_row
+            if not place or place >= len(row.cells) or not counts or len(sizes) != 1:
                 continue
-            more = _MORE.search(head)
-            if more is None and _BEYOND.search(head):
+            cell = row.cells[place]
+            found = _FIGURE.fullmatch(cell.text)
+            unit = (found["unit"] if found is not None else None) or of_all or (next(iter(units)) if len(units) == 1 else None)
+            if found is None or unit is None:
                 continue
             place_of = (cell.line, cell.start + found.start("number"), cell.start + found.end("unit" if found["unit"] else "number"))
             share = Exact(100 + int(more["share"]), 100) if more is not None else Exact(1)
