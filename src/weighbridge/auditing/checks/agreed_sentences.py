@@ -26,9 +26,10 @@ from weighbridge.auditing.checks.sentence_subjects import (
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_BLOCK, AGREED_FIELDS
-from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY
 
 if TYPE_CHECKING:
@@ -46,11 +47,14 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     only = only_model(scene)
     if only is not None:
         found = [[one for section in found for one in section]]
+    right = _index_right_claims(claims)
     for section in found:
-        for name in dict.fromkeys(one.name for one in section):
-            said = [one for one in section if one.name == name]
-            settled = _agreed_facts(said, claims) if name == only else _facts_of_section(scene, said, claims)
-            yield from _judge(scene, said, least=AGREED_BLOCK - (name == only), settled=settled, counts=_right_counts(scene, said, claims))
+        of_model: dict[str, list[Sentence]] = {}
+        for one in section:
+            of_model.setdefault(one.name, []).append(one)
+        for name, said in of_model.items():
+            settled = _agreed_facts(said, claims) if name == only else _facts_of_section(scene, said, right)
+            yield from _judge(scene, said, least=AGREED_BLOCK - (name == only), settled=settled, counts=_right_counts(scene, said, right))
 
 
 _AGREES = frozenset(("exact", "rounded", "note"))
@@ -63,29 +67,49 @@ def _agreed_facts(said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]
     return sizes | {one.kind for one in claims if one.kind == "total" and one.verdict in _AGREES}
 
 
-def _facts_of_section(scene: Scene, said: Sequence[Sentence], claims: Sequence[Claim]) -> set[str]:
-    """Return what a section that names one model says right of it beside such sentences, in a text that names others too."""
-    first, last = scene.headings[said[0].line], said[-1].line
-    named = {m.name for line in range(max(0, first), last + 1) for m in scene.mentions.get(line, ()) if m.kind != FAMILY}
-    if named - {said[0].name}:
-        return set()
-    counts = {own_count(model) for model in said[0].models}
-    lines = {one.line for one in said}
-    numbers = {scene.lines[line].number for line in range(max(0, first), last + 1) if line not in lines}
-    sizes = {str(c.value) for c in claims if c.kind == "configuration" and c.verdict == "exact" and c.line in numbers}
-    return sizes | {c.kind for c in claims if c.kind == "total" and c.verdict in _AGREES and c.expected in counts}
+class _RightClaims(NamedTuple):
+    """What a text says right so far.
+
+    Attributes:
+        totals: The counts of whole models, by the number of their line.
+        counts: All of these.
+        sizes: The sizes as written, by the number of their line.
+    """
+
+    totals: Mapping[int, Sequence[Claim]]
+    counts: frozenset[object]
+    sizes: Mapping[int, Sequence[str]]
 
 
-def _right_counts(scene: Scene, said: Sequence[Sentence], claims: Sequence[Claim]) -> dict[tuple[int, int], set[str]]:
-    """Return which counts of its own model each sentence says right, by its line and where it begins: all of it, what works on a token."""
+def _index_right_claims(claims: Sequence[Claim]) -> _RightClaims:
+    """Index what is right so that no section looks at the claims of all."""
     totals: dict[int, list[Claim]] = {}
+    sizes: dict[int, list[str]] = {}
     for one in claims:
         if one.kind == "total" and one.verdict in _AGREES:
             totals.setdefault(one.line, []).append(one)
+        elif one.kind == "configuration" and one.verdict == "exact":
+            sizes.setdefault(one.line, []).append(str(one.value))
+    return _RightClaims(totals, frozenset(one.expected for found in totals.values() for one in found), sizes)
+
+
+def _facts_of_section(scene: Scene, said: Sequence[Sentence], right: _RightClaims) -> set[str]:
+    """Return what a section that names one model says right of it beside such sentences, in a text that names others too."""
+    section = range(max(0, scene.headings[said[0].line]), said[-1].line + 1)
+    if any(m.name != said[0].name for line in section for m in scene.mentions.get(line, ()) if m.kind != FAMILY):
+        return set()
+    lines = {one.line for one in said}
+    sizes = {size for line in section if line not in lines for size in right.sizes.get(scene.lines[line].number, ())}
+    counts = {own_count(model) for model in said[0].models}
+    return sizes | ({"total"} if right.counts & counts else set())
+
+
+def _right_counts(scene: Scene, said: Sequence[Sentence], right: _RightClaims) -> dict[tuple[int, int], set[str]]:
+    """Return which counts of its own model each sentence says right, by its line and where it begins: all of it, what works on a token."""
     found: dict[tuple[int, int], set[str]] = {}
     for sentence in said:
         line = scene.lines[sentence.line]
-        for one in totals.get(line.number, ()):
+        for one in right.totals.get(line.number, ()):
             if sentence.start <= bisect_left(line.at, one.start) < sentence.stop:
                 kinds = {kind for model in sentence.models for kind in ("total", "active") if own_count(model, kind) == one.expected}
                 found.setdefault((sentence.line, sentence.start), set()).update(kinds)
@@ -156,7 +180,12 @@ _ROUTED = frozenset(("experts", "active"))
 
 def _is_in_wide_table(scene: Scene, line: int) -> bool:
     """Tell whether a line is of a table with more than labels and values: its columns may be of several models."""
-    return any(len(table.head[0].cells) > _PAIR for table in scene.tables if table.head and line in table.lines)
+    return line in _lines_of_wide_tables(scene)
+
+
+@once_for_each_scene
+def _lines_of_wide_tables(scene: Scene) -> frozenset[int]:
+    return frozenset(line for table in scene.tables if table.head and len(table.head[0].cells) > _PAIR for line in table.lines)
 
 
 _PAIR = 2
