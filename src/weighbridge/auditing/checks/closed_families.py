@@ -78,10 +78,12 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
 def _family(scene: Scene, line: int, mention: Mention, stop: int, *, complete: bool) -> Iterator[Claim]:
     """Check what stands behind a family's name, up to the next name; of one that is not complete, the sizes that all its members share."""
     text = scene.lines[line].text
-    subject = of_mention(scene, mention, firm=False)
-    if subject is None or _ANOTHER.match(text, mention.end) or _BEFORE.search(text, 0, mention.column) or is_of_their_own(scene, line):
+    if _ANOTHER.match(text, mention.end) or _BEFORE.search(text, 0, mention.column) or is_of_their_own(scene, line):
         return
     sizes = [size for size in find_described_sizes(text) if mention.end <= size.first < stop]
+    subject = of_mention(scene, mention, firm=False) if complete or any(size.word in _SHARED for size in sizes) else None
+    if subject is None:
+        return  # nothing that would be held: the family's models need not be weighed
     for size in sizes:
         if size.word in _SHARED:
             yield from _shared_size(scene, Token("num", "", line, size.start, size.end), size, mention, subject.models)

@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.caches import OF_CACHE
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.dtypes import DTYPES, bytes_each, dtype_sizes
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.text.memory import once_for_each_table
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
 
@@ -22,6 +23,8 @@ _BEHIND = 20
 
 def nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     """Return the bytes of the dtype that is said of a figure: right behind it, or else last before it."""
+    if not dtype_sizes(text):
+        return []
     for size, pattern in DTYPES:
         match = pattern.search(text, token.end, token.end + _BEHIND)
         if match and not re.search(r"[,，;；。:：]|\.(?=\s)", text[token.end : match.start()]):
@@ -57,6 +60,11 @@ def dtype_before(text: str) -> list[Fraction]:
 
 def words_around(scene: Scene, line: int, table: Table | None, *, own: bool) -> str:
     """Return the words that are said of a whole table or list: its head, and the label above it."""
+    return _words_around(scene, table, -1 if table is not None else line, own)
+
+
+@once_for_each_table
+def _words_around(scene: Scene, table: Table | None, line: int, own: bool) -> str:
     first = (table.head or table.rows)[0].line if table is not None else line
     heads = column_heads(table) if table is not None else []
     head = " ".join(one for one in heads if own or not OF_CACHE.search(one))  # another column's cache is not this one's

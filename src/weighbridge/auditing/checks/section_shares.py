@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
@@ -53,14 +54,14 @@ def check(scene: Scene) -> Iterator[Claim]:
         for _, token in scene.figures_of(statement):
             if token.kind == "num" and token.value is not None:
                 times[token.value] = times.get(token.value, 0) + 1
-    others = [count for model in scene.models.values() if (count := own_count(model))]
+    others = cache(lambda: [count for model in scene.models.values() if (count := own_count(model))])
     headed = _head_counts(scene)
     for pair, stretches in zip(pairs, true_of, strict=True):
         agrees = any(total in stretch for stretch in stretches)
         above = next((number for line, number in reversed(headed) if line <= pair.share.line), total)
         if not agrees and above in stretches[0]:
             yield from _judge(scene, pair, Fraction(above), times, agrees=True)
-        elif agrees or not any(count in stretches[0] for count in others):  # else a share of another model that the text names
+        elif agrees or not any(count in stretches[0] for count in others()):  # else a share of another model that the text names
             yield from _judge(scene, pair, Fraction(total), times, agrees=agrees)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.byte_thresholds import MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, WEIGHTS_FAR
@@ -220,5 +221,10 @@ def _has_other_sizes(scene: Scene, line: int, text: str, own: Sequence[Fraction]
 
 
 def _amount(match: re.Match[str]) -> Fraction:
-    scale = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12, "billion": 10**9, "亿": 10**8, "万": 10**4}.get(match[2].lower(), 10**9)
-    return as_exact(Exact(match[1]) * scale)
+    return _times_unit(match[1], match[2].lower())
+
+
+@lru_cache(maxsize=4096)
+def _times_unit(number: str, unit: str) -> Fraction:
+    scale = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12, "billion": 10**9, "亿": 10**8, "万": 10**4}.get(unit, 10**9)
+    return as_exact(Exact(number) * scale)

@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.weights_said import WeightFigure, called_counts, read_figure
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.tables import Table
 
 _ELSE = pattern(
@@ -34,7 +35,7 @@ def table_figures(scene: Scene, table: Table) -> Iterator[WeightFigure]:
         return
     units = {unit for head in heads if (unit := _unit_of(head))}
     columns = [
-        (place, _counts(head), dtype_sizes(head), _unit_of(head), more)
+        (place, head, dtype_sizes(head), _unit_of(head), more)
         for place, head in enumerate(heads)
         if not (_ELSE.search(_MORE.sub("", head)) or ((more := _MORE.search(head)) is None and _BEYOND.search(head)))
     ]
@@ -42,15 +43,16 @@ def table_figures(scene: Scene, table: Table) -> Iterator[WeightFigure]:
         label = row.cells[0].text
         if _ELSE.search(label):
             continue
-        of_row, by_row = _counts(label), dtype_sizes(label)
-        for place, of_column, by_column, of_all, more in columns:
-            counts, sizes = of_row or of_column, by_column or by_row
-            if not place or place >= len(row.cells) or not counts or len(sizes) != 1:
+        by_row = dtype_sizes(label)
+        for place, head, by_column, of_all, more in columns:
+            sizes = by_column or by_row
+            if not place or place >= len(row.cells) or len(sizes) != 1:
                 continue
             cell = row.cells[place]
             found = _FIGURE.fullmatch(cell.text)
             unit = (found["unit"] if found is not None else None) or of_all or (next(iter(units)) if len(units) == 1 else None)
-            if found is None or unit is None:
+            counts = _counts(label) or _counts(head) if found is not None and unit is not None else ()
+            if found is None or unit is None or not counts:
                 continue
             place_of = (cell.line, cell.start + found.start("number"), cell.start + found.end("unit" if found["unit"] else "number"))
             share = Exact(100 + int(more["share"]), 100) if more is not None else Exact(1)
@@ -67,6 +69,7 @@ _BEYOND = pattern(r"overhead|with\b|incl|[+＋]", re.IGNORECASE)
 """Words of a head that add something to the weights, and do not say how much."""
 
 
+@once_for_each_text
 def _counts(text: str) -> tuple[Fraction, ...]:
     """Return the parameters of the one model that a label names, or calls by its count."""
     named, called = list(find_mentions(text)), called_counts(text)

@@ -74,14 +74,32 @@ def once_for_each_scene(read: Callable[..., Read]) -> Callable[..., Read]:
     >>> longest(lines) is longest(lines)
     True
     """
+    return _once(read, 1)
+
+
+def once_for_each_table(read: Callable[..., Read]) -> Callable[..., Read]:
+    """Make a function of a whole text, of one of its tables, and of plain values, keep its answers until :func:`forget` is called.
+
+    >>> @once_for_each_table
+    ... def longest(lines, table):
+    ...     return max((lines[row] for row in table), key=len).split()
+    >>> lines, table = ["12", "24 layers"], [0, 1]
+    >>> longest(lines, table) is longest(lines, table)
+    True
+    """
+    return _once(read, 2)
+
+
+def _once(read: Callable[..., Read], many: int) -> Callable[..., Read]:
+    """Make a function keep its answers by the identity of its first arguments and the value of the others."""
     kept: dict[tuple[object, ...], tuple[object, Read]] = {}
     _EMPTIED.append(kept.clear)
 
-    def ask(scene: object, *rest: object) -> Read:
-        key = (id(scene), *rest)
+    def ask(*facts: object) -> Read:
+        key = (*map(id, facts[:many]), *facts[many:])
         found = kept.get(key)
         if found is None:
-            found = kept[key] = (scene, read(scene, *rest))  # the text is kept as well, so that no other has its identity
+            found = kept[key] = (facts[:many], read(*facts))  # they are kept as well, so that no others have their identity
         return found[1]
 
     return ask

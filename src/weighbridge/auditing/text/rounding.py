@@ -61,8 +61,7 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
     """
     if token.value is None or _is_far(token, true):
         return None
-    widest = _last_digit_shown(token)
-    gaps = [gap for gap in _gaps(token.value, scales(token), true) if abs(gap.size) <= gap.unit * widest]
+    gaps = _gaps(token.value, scales(token), true, _last_digit_shown(token))
     for check in (_exact_fit, _fit_by_rounding, _fit_by_zeros, _truncation):
         for gap in gaps:
             found = check(token, true, gap, loose)
@@ -70,7 +69,7 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
                 return found
     if token.unit in BYTES:
         for size in (4, 2, 8, 1):
-            for gap in _gaps(token.value, scales(token), true * size):
+            for gap in _gaps(token.value, scales(token), true * size, 1):
                 if _exact_fit(token, true * size, gap, loose) or _fit_by_rounding(token, true * size, gap, loose):
                     return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), as_exact(true))
     return None
@@ -84,10 +83,18 @@ def _last_digit_shown(token: Token) -> int:
     return int(10 ** (len(digits) - len(digits.rstrip("0"))))
 
 
-def _gaps(value: Fraction, scales: tuple[Fraction, ...], true: int | Fraction) -> list[_Gap]:
-    """Return how far a figure is from a number in each meaning of its unit: a text of many figures tries each against many numbers."""
+def _gaps(value: Fraction, scales: tuple[Fraction, ...], true: int | Fraction, widest: int) -> list[_Gap]:
+    """Return how far a figure is from a number in each meaning of its unit in which it is within so many units of it.
+
+    A text of many figures tries each against many numbers, and most are far.
+    """
     top, bottom, part = value.numerator * true.denominator, true.numerator * value.denominator, value.denominator * true.denominator
-    return [_Gap(scale, top * scale.numerator - bottom * scale.denominator, scale.numerator * part) for scale in scales]
+    found = []
+    for scale in scales:
+        size, unit = top * scale.numerator - bottom * scale.denominator, scale.numerator * part
+        if -unit * widest <= size <= unit * widest:
+            found.append(_Gap(scale, size, unit))
+    return found
 
 
 def _is_far(token: Token, true: int | Fraction) -> bool:
