@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 
 from weighbridge.auditing.checks.component_counts import ComponentCount
@@ -163,13 +163,25 @@ def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Fo
     token = statement[formula.start]
     before = re.split(r"[。;；|]", scene.lines[token.line].text[: token.start])[-1]
     name, _ = _named_component(before, about[token.line])
+    if name is None and not about[token.line]:
+        return None
     quadratic = any(degree(monomial) > 1 for monomial in formula.expanded.terms)
     parts = ([name] if name is not None else []) + (list(_PARTS) if quadratic and (name or about[token.line]) else [])
+    found = _generic_holding(tuple(parts), formula.expanded) if parts else None
+    if found is None:
+        return None
+    own, holding = found
+    reason = because(mark("as in {name}"), name=own.class_name) + holding.convention
+    return _check(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason)
+
+
+@lru_cache(maxsize=4096)
+def _generic_holding(parts: tuple[str, ...], formula: Polynomial) -> tuple[ReferenceCounts, ComponentCount] | None:
+    """Return the first of the usual transformers of which some part is what a formula says, with what that part holds."""
     for part, (own, sizes) in product(parts, _generic_counts()):
-        holding = _find_convention(own, part, formula.expanded, sizes) if own.components.get(part) else None
+        holding = _find_convention(own, part, formula, sizes) if own.components.get(part) else None
         if holding is not None:
-            reason = because(mark("as in {name}"), name=own.class_name) + holding.convention
-            return _check(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason)
+            return own, holding
     return None
 
 

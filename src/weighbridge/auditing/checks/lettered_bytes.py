@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
@@ -68,10 +68,12 @@ def _of_line(scene: Scene, index: int, known: _Letters) -> Iterator[_Said]:
         letters = set(_LETTER.findall(match["formula"]))
         if len(letters) < _LEAST_LETTERS or re.search(r"[a-zV]{4}(?![a-zV]*[+)*^\s=])", match["formula"]):
             continue
-        values = {letter: value for letter in letters if (value := known.value_of(letter, index, match.start())) is not None}
-        right = evaluate(match["formula"], values) if len(values) == len(letters) else None
+        values = known.values_of(letters, index, match.start())
+        right = evaluate(match["formula"], values) if values is not None else None
+        if not right:
+            continue
         token = next(iter(tokens(match["figure"], index)), None)
-        if right and token is not None and token.kind == "num" and token.value and (token.unit or right >= _LEAST):
+        if token is not None and token.kind == "num" and token.value and (token.unit or right >= _LEAST):
             place = match.start("figure")
             yield _Said(index, token._replace(start=place, end=place + token.end), right)
 
@@ -119,6 +121,16 @@ class _Letters:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
+
+    def values_of(self, letters: Iterable[str], index: int, column: int) -> dict[str, int] | None:
+        """Return the values of letters at a place, or None if any of them has none, as nearly everywhere."""
+        found: dict[str, int] = {}
+        for letter in letters:
+            value = self.value_of(letter, index, column)
+            if value is None:
+                return None
+            found[letter] = value
+        return found
 
     def value_of(self, letter: str, index: int, column: int) -> int | None:
         """Return the value of a letter at a place."""
@@ -168,7 +180,13 @@ def _letter_values(text: str) -> dict[str, int]:
 def _word(label: str) -> str | None:
     """Return the size that a label ends with."""
     label = label.strip().lower()
-    return next((LABELS[label[start:]] for start in range(len(label)) if label[start:] in LABELS), None)
+    first = max(0, len(label) - _longest_label())
+    return next((LABELS[label[start:]] for start in range(first, len(label)) if label[start:] in LABELS), None)
+
+
+@cache
+def _longest_label() -> int:
+    return max(map(len, LABELS))
 
 
 def _scales(token: Token) -> tuple[int, ...]:

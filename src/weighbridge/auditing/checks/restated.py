@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
+from weighbridge.auditing.text.exact import as_exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
@@ -88,11 +89,11 @@ def _reasons_by_value(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
     found: dict[Fraction, Reason] = {}
     for one in claims:
         proved = one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and one.value == one.expected
-        if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST_RESTATED:
-            found.setdefault(Fraction(one.value), because(mark("as computed on line {line}"), line=one.line))
+        if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST_RESTATED and one.value not in found:
+            found[as_exact(one.value)] = because(mark("as computed on line {line}"), line=one.line)
     for one in claims:  # the model's count, said in full, may stand in a table as well
         if one.kind == "total" and one.verdict == "exact" and isinstance(one.value, int) and one.value >= LARGE_NUMBER:
-            found.setdefault(Fraction(one.value), one.reason)
+            found.setdefault(as_exact(one.value), one.reason)
     return found
 
 
