@@ -96,10 +96,11 @@ def _judge(scene: Scene, lines: Sequence[_Line]) -> Iterator[Claim]:
         odd = sum(placed not in right for placed in line.cells)
         if odd > 1 or (size <= 1 and len(line.cells) - odd <= 1):
             continue  # scales beside the values, or more than the weights
+        plain = sum(placed.per_parameter(1000) == size for placed in line.cells) > 1  # nothing is added to values that are exact
         for placed in line.cells:
             if placed in right:
                 yield _claim(scene, placed, size, "rounded")
-            elif not any(placed.is_of(size, base, rounded=False) for base in (1000, 1024)) and not _is_packed(placed, size):
+            elif not any(placed.is_of(size, base, rounded=False) for base in (1000, 1024)) and (plain or not _is_packed(placed, size)):
                 yield _claim(scene, placed, size, "wrong")
         if line.each is not None and len(line.cells) > 1:
             yield _each(scene, line.each[0], line.each[1], size)

@@ -27,6 +27,8 @@ from weighbridge.core.messages import mark
 _LIST = pattern(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s")
 _ELSEWHERE = 1_100
 """How many times a figure may be another before it is of something else."""
+_NEXT = 3
+"""Lines below a passage within which the next one may go through the same dtypes."""
 _ABOVE = 8
 """Lines of a passage that are read at most before the first figure in it."""
 
@@ -60,6 +62,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     wanted = set(lines)
     reader = PassageReader(lambda subject, count: _is_same(scene, subject, count))
     held: list[_Held] = []
+    before: list[_Held] = []
     rates: list[Fraction] = []
     read = -1
     for line in lines:
@@ -77,7 +80,9 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             if not any(later in wanted for later in range(read, read + _ABOVE)):
                 break
         read -= 1
-        yield from _verdicts(scene, _paired(held))
+        near = before if before and held and held[0].quantity.line - before[-1].quantity.line <= _NEXT else []
+        yield from _verdicts(scene, _paired([*near, *held])[len(near) :])
+        before = held
 
 
 def _hold(scene: Scene, quantity: Quantity, held: list[_Held], rates: list[Fraction]) -> None:
@@ -104,7 +109,7 @@ def _parts(held: Sequence[_Held], quantity: Quantity) -> list[Part]:
     found: list[Part] = []
     kinds: set[str] = set()
     for one in reversed(held):
-        roles = one.quantity.words & _SUMMED
+        roles = one.quantity.words & _SUMMED or ({"cache"} if one.quantity.cached and one.quantity.words & {"length", "batch"} else set())
         if len(roles) != 1 or roles & kinds or one.quantity.kind != "figure" or one.quantity.words & {"per", "zero"}:
             if not roles or roles & kinds:
                 break

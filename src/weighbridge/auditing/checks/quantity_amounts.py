@@ -43,6 +43,7 @@ def possible_of(scene: Scene, quantity: Quantity, rates: Sequence[Fraction], par
     if "activations" in words:
         return NOTHING
     of_tokens = bool(words & {"per", "length", "batch"})
+    of_tokens = of_tokens or (quantity.cached and "layers" in words)  # ``over 61 layers this is 70,272 bytes``
     kept = words & _STATES.keys() or words & {"weights", "states", "train", "zero", "total"}
     of_tokens = of_tokens or (quantity.cached and _REQUEST.search(quantity.clause) is not None)
     if "cache" in words or (quantity.cached and of_tokens and not kept):
@@ -74,7 +75,7 @@ def _parameters(quantity: Quantity, counts: Sequence[Fraction]) -> Possible:
         return _sharded(quantity, model)
     if {"weights", "gradients"} <= roles and roles & {"optimizer", "moments"}:
         return model.possible([quantity.rate] if quantity.rate is not None else _ALL)
-    if len(roles) > 1 or words & {"total", "vague"}:
+    if len(roles) > 1 or words & {"total", "vague", "layer"}:
         return NOTHING
     role = next(iter(roles), "")
     if role in _STATES:

@@ -33,7 +33,8 @@ def possible_cache(scene: Scene, quantity: Quantity, rates: Sequence[Fraction]) 
     )  # weights in 4 bits
     each = [Fraction(elements) * size for elements in own for size in told or _CACHED]
     each = [*rates, *each] if rates and not quantity.dtypes else each
-    lengths = [Fraction(1)] if "per" in quantity.words else [n for length in quantity.lengths for n in _both(length)]
+    single = "per" in quantity.words or ("layers" in quantity.words and not quantity.words & {"length", "batch"})
+    lengths = [Fraction(1)] if single else [n for length in quantity.lengths for n in _both(length)]
     spans = [length * batch for batch in (*quantity.batches, *([] if quantity.batches else [Fraction(1)])) for length in lengths]
     numbers = [one * span for one in each for span in spans]
     if not numbers or len(numbers) > _MOST:
@@ -42,7 +43,7 @@ def possible_cache(scene: Scene, quantity: Quantity, rates: Sequence[Fraction]) 
         return NOTHING
     others = [Fraction(elements) * size * span for elements in ungrouped for size in told or _CACHED for span in spans]
     memory = "cache" not in quantity.words and _MEMORY.search(quantity.clause) is not None  # of all that runs
-    settled = (len(set(quantity.lengths)) <= 1 or "per" in quantity.words) and not memory
+    settled = (len(set(quantity.lengths)) <= 1 or single) and not memory
     return Possible([*numbers, *(others if not settled else ())], settled, READ_FAR, READ_FAR)
 
 
