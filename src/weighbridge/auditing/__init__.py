@@ -13,7 +13,7 @@ A text flows through six steps, and the files follow them.
    ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
    ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
    ``comments``, ``made_modules``, ``bracketed_products``, ``image_patches`` with ``image_grids``, ``list_sums``,
-   ``restated_units``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
+   ``restated_units``, ``number_shares``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
    then against the model and the conventions people count by (``formulas`` with ``formula_pairs``,
    ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,
@@ -29,7 +29,7 @@ A text flows through six steps, and the files follow them.
    ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
    ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``,
    ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``,
-   ``adapters`` with ``lora_configs``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``memory`` with
+   ``adapters`` with ``lora_configs`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with
    ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
    ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``nominal_grids``,
    ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``,

@@ -71,3 +71,7 @@ WHOLE_WEIGHTS_FAR = Exact(27, 25)
 # run_times
 RUN_NEAR, RUN_FAR = Exact(101, 100), Exact(51, 50)
 """How near a time, or work over time, must be to what its passage says, beyond its digits, and how far to be wrong."""
+
+# adapter_passages
+TRAINED_FAR = Exact(51, 50)
+"""How far what an adapter trains must be from what rank, modules and model say before it is wrong: ``4.2M`` of 4,194,304 is cut or rounded."""

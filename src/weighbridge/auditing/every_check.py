@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 
 from weighbridge.auditing.checks import (
+    adapter_passages,
     adapters,
     agreed_settings,
     answered_questions,
@@ -18,6 +19,7 @@ from weighbridge.auditing.checks import (
     bytes_said,
     cache_columns,
     cache_lengths,
+    cache_ratios,
     card_lines,
     changed_sizes,
     changes,
@@ -59,6 +61,7 @@ from weighbridge.auditing.checks import (
     nearby,
     nominal_bytes,
     nominal_grids,
+    number_shares,
     offers,
     opened_sentences,
     owned_counts,
@@ -142,9 +145,7 @@ def judge(
                 *chinese_parts.check(scene, held, tabled, firm=firm),
                 *family_lists.check(scene, tabled),
                 *passage_quantities.check(scene, tabled),
-                *restated_units.check(scene),
-                *nominal_grids.check(scene),
-                *run_times.check(scene),
+                *(claims for kind in _OF_PASSAGES for claims in kind.check(scene)),
             ],
             claims,
         ),
@@ -230,6 +231,7 @@ _OF_COUNTS = (
     chinese_owners,
     closed_families,
 )
+_OF_PASSAGES = (restated_units, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
 _OF_BYTES = (
     weight_groups,
     lettered_bytes,
