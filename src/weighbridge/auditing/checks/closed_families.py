@@ -46,7 +46,7 @@ _GLUE = pattern(
 )
 """What may stand between a family's name and what is said of it without another thing being spoken of."""
 _COUNTING = pattern(
-    r"[把将以]|模型规模|参数(?:总?量|规模|总?数量?)?|(?:推|提升|增|扩大|扩展|增加|提高|达|高达|扩)[至到]|达到?|约为?|大约|[为]|巨大|庞大|惊人|[~≈约]|\b(?:about|parameters?|params?|count|totals?)\b",
+    r"[把将以]|(?:模型)?规模(?=[推提扩达])|模型规模|参数(?:总?量|规模|总?数量?)?|(?:推|提升|增|扩大|扩展|增加|提高|达|高达|扩)[至到]|达到?|约为?|大约|[为]|巨大|庞大|惊人|[~≈约]|\b(?:about|parameters?|params?|count|totals?)\b",
     re.IGNORECASE,
 )
 """And between it and its count."""
@@ -190,7 +190,7 @@ _LIST = pattern(
     re.IGNORECASE,
 )
 """A family and the sizes that it comes in: ``Llama 2 有三个尺寸:70亿、130亿和700亿参数``."""
-_PARAMETERS = pattern("参数|param", re.IGNORECASE)
+_PARAMETERS = pattern("参数|param|规模[推提扩达]", re.IGNORECASE)
 
 
 def report_no_member(scene: Scene, token: Token, models: Sequence[ModelValue], far: Exact = FAMILY_FAR) -> Iterator[Claim]:

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.other_sources import is_another_sources
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.chinese_clauses import STRUCTURE
 from weighbridge.auditing.text.described_sizes import part_places
 from weighbridge.auditing.text.field_words import parts_with_fields
 from weighbridge.auditing.text.openings import sentence_of, turns_in_clause
@@ -112,12 +113,12 @@ _OF_EXPERTS = patterns.pattern("稠密|moe|专家|dense", re.IGNORECASE)
 def _is_of_one_alike(text: str, mentions: Sequence[Mention], claim: Claim, start: int) -> bool:
     """Tell whether a count is of a model that is only built like the one named: ``我们的模型与 BERT-large 结构一致，3.24 亿参数``."""
     named = [m for m in mentions if start <= m.column and m.end <= claim.start]
-    if claim.kind != "total" or not named or _ALIKE.match(text, named[-1].end) is None:
+    if claim.kind != "total" or not named or (_ALIKE.match(text, named[-1].end) or STRUCTURE.match(text, named[-1].end)) is None:
         return False
     return _WITH.search(text, start, named[-1].column) is not None
 
 
-_WITH = patterns.pattern(r"[^\s,，:：]{2}[^,，:：]{0,32}?(?:与|和|跟|同)\s?[*_`]*$")
+_WITH = patterns.pattern(r"[^\s,，:：]{2}[^,，:：]{0,32}?(?:与|和|跟|同|沿用|继承|采用|使用|借鉴|参考|复用|延续|基于)了?\s?[*_`]*$")
 _ALIKE = patterns.pattern(
     r"[*_`]*\s?的?(?:模型)?(?:结构|架构|配置|规模|大小|设置|骨干)?(?:上|都|均)?(?:完全|基本|大致|保持)?(?:相同|一致|一样|类似|相似|相当|相仿)"
 )

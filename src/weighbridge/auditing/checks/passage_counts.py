@@ -108,7 +108,7 @@ _NOUN = pattern(
     re.IGNORECASE,
 )
 _LABEL = pattern(
-    r"(?:parameter count|parameters|参数(?:总?量|总?数量?)?)\s?(?:of|is|为|约|达到?|仅|只有?|共|总计|是|高达|[:：(（]){0,3}\s?[~≈约]?\s?$",
+    r"(?:parameter count|parameters|参数(?:总?量|总?数量?)?|非嵌入(?:层|部分|参数)?)\s?(?:of|is|为|约|达到?|仅|只有?|共|总计|是|高达|[:：(（]){0,3}\s?[~≈约]?\s?$",
     re.IGNORECASE,
 )
 """What stands behind a count of parameters, or before it."""

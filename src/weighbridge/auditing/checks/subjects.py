@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from weighbridge.auditing.checks.borrowed_models import leave_out_borrowed
 from weighbridge.auditing.checks.member_sizes import family_of, sizes_as_members
 from weighbridge.auditing.checks.names import SIZE_WORDS, UNKNOWN, Mention, find_mentions
 from weighbridge.auditing.claims import Line, Subject
@@ -41,7 +42,8 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
             if mention.kind in (FAMILY, MODEL) and family and not SIZE_WORDS.fullmatch(family):
                 families = [family]
         if mentions:
-            found[index] = _merge_mentions(sorted(mentions, key=lambda mention: mention.column))
+            ordered = _merge_mentions(sorted(mentions, key=lambda mention: mention.column))
+            found[index] = list(leave_out_borrowed(line.text, ordered)) if len(ordered) > 1 else ordered
     return found
 
 

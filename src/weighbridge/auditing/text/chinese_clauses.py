@@ -64,6 +64,11 @@ _SHIFTS = pattern(
 """Words by which a clause that is not understood may go on to another model, or to a part of this one."""
 _DERIVED = pattern(r"(?:基于|源自|来自|改进自|改编自|微调自|参考了?|初始化自?|骨干[为是])\s?$")
 """Right before a name, what says that another model was made from that one."""
+_TAKES = pattern(r"(?:沿用|继承|采用|使用|借鉴|参考|复用|延续|沿袭|遵循|保留|照搬|套用|与|和|跟|同)了?\s?[*_`]*$")
+STRUCTURE = pattern(
+    r"[*_`]{0,3}\s?(?:相同|一样|一致)?的?(?:模型|网络|整体|基本|基础|核心|编码器|解码器|主体)*(?:结构|架构|设计|框架|主干|骨干|范式)(?![^，,。；;]{0,4}\d)"
+)
+"""Around the name of a model whose structure another one has: ``沿用了 BERT-large 的结构``."""
 _SUBJECTS = frozenset(("name", "former", "latter", "both"))
 _COUNTED = frozenset(("heads", "kv_heads", "experts", "active", "shared", "head_dim", "mlp"))
 """What each layer has, and the model with it."""
@@ -101,7 +106,7 @@ class _Reader:
             kept = (clause[named[0]].at,) if len(named) == 1 and clause[named[0]].kind == "name" else () if named else self.subjects
             shifts = any(piece.kind == "number" for piece in clause) or _SHIFTS.search(self.text, clause[0].start, clause[-1].end)
             self.subjects = () if shifts else kept
-            if named and _DERIVED.search(self.text, clause[0].start, clause[named[-1]].start):
+            if named and self._is_taken_from(clause[0].start, clause[named[-1]]):
                 self.subjects = ()
             elif named and unknown[-1] < named[-1]:
                 self._name(clause[named[-1]], joined=False, known=True)
@@ -111,6 +116,12 @@ class _Reader:
             self._sizes(clause)
         if clause and clause[-1].kind in ("end", "stop"):
             self.label = ""
+
+    def _is_taken_from(self, start: int, name: Piece) -> bool:
+        """Tell whether a clause names a model only for what something unnamed has of it: ``基于 BERT``, ``采用 BERT-large 的结构``."""
+        if _DERIVED.search(self.text, start, name.start):
+            return True
+        return _TAKES.search(self.text, start, name.start) is not None and STRUCTURE.match(self.text, name.end) is not None
 
     def _name(self, piece: Piece, *, joined: bool, known: bool = False) -> None:
         pair = self.named[-2:]
@@ -195,6 +206,8 @@ class _Reader:
             return None
         elif word in ("", "words", "share"):
             carried = self.carried if previous == "name" else ""
+            if word == "share" and not previous and "total" in (said.word for said in self.found):
+                carried = "total"  # ``A 有 12 层，参数 1.1 亿；B 是 24 层，3.4 亿``
             if not carried or (word and carried not in _LABELLED.get(word, ())):
                 return piece if word != "share" else None
             word = carried
