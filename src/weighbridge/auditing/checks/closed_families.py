@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.nominal_sizes import sizes_of_generation
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -199,6 +200,8 @@ def report_no_member(scene: Scene, token: Token, models: Sequence[ModelValue], f
     number = likeliest_value(token)
     if number is None or not counts or any(abs(number - count) <= far * count for count in counts):
         return
+    if any(number in sizes_of_generation(model.source) for model in models):
+        return  # ``Llama 3`` may be all its releases, up to 405B
     right = min(counts, key=lambda count: max(number / count, count / number))
     reason = because(mark("no model of this family has so many; the nearest has {right}"), right=right)
     yield total_claim(scene, token, "wrong", Fraction(right), reason)

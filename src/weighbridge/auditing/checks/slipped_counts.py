@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 from weighbridge.auditing.checks.count_doubts import is_hedged, is_of_a_part
 from weighbridge.auditing.checks.count_subjects import is_setting_or_bytes
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.names import UNKNOWN
+from weighbridge.auditing.checks.nominal_sizes import nominal_sizes
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.sentence_subjects import is_brought_in
@@ -29,7 +29,6 @@ from weighbridge.auditing.text.rounding import likeliest_value, significant_digi
 from weighbridge.auditing.thresholds import SLIP_FAR
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
-from weighbridge.presets import presets
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
@@ -161,20 +160,3 @@ def _is_one_digit_off(token: Token, right: int) -> bool:
     filler = 10 ** (len(written) - len(written.rstrip("0")))  # of ``1760 亿`` the last digit says nothing
     ways = {str(round(exact / step) * step) for step in (1, filler)} | {str(int(exact)), str(int(exact) + 1)}
     return any(len(way) == len(written) and sum(a != b for a, b in zip(way, written, strict=True)) == 1 for way in ways)
-
-
-_NOMINAL = pattern(r"(?<![\d.])(\d+(?:\.\d+)?)\s?([bmt])(?![a-z])", re.IGNORECASE)
-
-
-@lru_cache(maxsize=1)
-def nominal_sizes() -> frozenset[Fraction]:
-    """Return the sizes by which known models are called, and those that their authors state.
-
-    >>> {Fraction(33 * 10**9), Fraction(175 * 10**9)} <= nominal_sizes()
-    True
-    """
-    texts = (text for one in presets() for text in (one.name, one.published, *one.names))
-    return frozenset(Fraction(number) * _UNITS[unit.lower()] for text in texts for number, unit in _NOMINAL.findall(text))
-
-
-_UNITS = {"m": 10**6, "b": 10**9, "t": 10**12}

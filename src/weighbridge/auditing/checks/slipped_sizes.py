@@ -68,11 +68,19 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     """
     if not scene.has_models:
         return
+    rows = {line for table in scene.tables for line in table.lines}
     covered = ClaimSpans([one for one in claims if one.verdict != "unsettled"])
     for statement in scene.numbered:
         operands = {at for chain in scene.chains_of(statement) if len(chain.sides) > 1 for at in range(chain.start, chain.end)}
         for index, token in scene.figures_of(statement):
-            if index in operands or token.unit or token.line in tabled or not token.value or not _LEAST <= token.value < _MOST:
+            if (
+                index in operands
+                or token.unit
+                or token.line in tabled
+                or token.line in rows
+                or not token.value
+                or not _LEAST <= token.value < _MOST
+            ):
                 continue
             line = scene.lines[token.line]
             place = line.at[token.start] if token.start < len(line.at) else 0
