@@ -4,7 +4,7 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``markup``, ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``memory``, ``numbers`` and ``chinese_tokens``, ``figures``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
-   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows``, ``ruled_tables`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes`` and ``borrowed_models``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``cell_models`` and ``column_kinds``.
@@ -26,7 +26,7 @@ A text flows through six steps, and the files follow them.
    ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_sentences`` and ``wrong_counts``, ``original_transformer``
    with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with
    ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_tables``, ``own_caches``, ``towers`` with ``tower_sizes``,
-   ``model_tables`` with ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
+   ``model_tables`` with ``size_grids``, ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
    ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``,
    ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``,
    ``adapters`` with ``lora_configs`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with

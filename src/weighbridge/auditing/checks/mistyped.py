@@ -16,8 +16,8 @@ from weighbridge.core.messages import mark
 _LEAST = 1_000_000
 """A shorter number is near some component's by chance."""
 _RIGHT = ("exact", "convention", "rounded")
-_MARGIN = 3
-"""One or two more or less are scales counted with it, and no slip."""
+_MARGIN = 2
+"""One more or less is a scale counted with it, and no slip."""
 
 
 def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Claim], slips: Collection[Fraction]) -> Iterator[Claim]:

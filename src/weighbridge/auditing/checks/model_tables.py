@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks import listed_sizes, tower_sizes, towers, wrong_counts
-from weighbridge.auditing.checks.cell_models import models_of_cell
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
@@ -16,6 +15,7 @@ from weighbridge.auditing.checks.names import find_mentions
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_grids import grid_claims
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, size_claims
 from weighbridge.auditing.checks.table_counts import (
     BYTES_OF_FILE,
@@ -27,38 +27,15 @@ from weighbridge.auditing.checks.table_counts import (
     doubtful_columns,
     part_claims,
 )
-from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, whole_number
+from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.tables import Cell, Row, Table
+from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY
-
-
-def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
-    """Check the names in a grid of sizes against the sizes of their row and column."""
-    families = families_of(scene, table)
-    top = [_GRID_SIZE.search(cell.text) for cell in (table.head or table.rows)[0].cells]
-    for row in table.rows:
-        side = _GRID_SIZE.search(row.cells[0].text)
-        for cell, head in zip(row.cells[1:], top[1:], strict=False):
-            subject = models_of_cell(scene, cell.text, families)
-            if subject is None or side is None or head is None:
-                continue
-            own = words_of(subject.models[0])
-            told = {LETTERS[match[1]]: int(match[2]) for match in (side, head) if match[1] in LETTERS}
-            if told and all(own.get(word) == value for word, value in told.items()):
-                token = Token("num", cell.text, cell.line, cell.start, cell.end)
-                yield claim(
-                    scene.lines, token, token, "configuration", "exact", value=max(told.values()), expected=max(told.values()), difference=0
-                )
-
-
-_GRID_SIZE = pattern(r"\b([A-Z])\s*=\s*(\d+)")
 
 
 def _families_sizes(scene: Scene) -> Iterator[Claim]:
@@ -86,7 +63,7 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
     yield from (made for made in _families_sizes(scene) if made.line not in numbers)
     for one in bound:
         if is_grid(one.table):
-            yield from _grid(scene, one.table)
+            yield from grid_claims(scene, one.table)
         judged = be_sure_of_family(scene, _rename_columns(one.cells))
         sure = _sure_models(scene, judged)
         yield from _remarks(scene, one, sure)

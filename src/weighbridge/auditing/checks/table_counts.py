@@ -100,6 +100,11 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
     if token is None:
         return
     settled = settle(token, subject.models, kind, hedged=_is_hedged(cell), whole=True)
+    beside = _ACTIVE_BESIDE.search(cell.text, token.end - cell.start) if kind == "total" else None
+    if beside is not None:
+        start, end = beside.span("count" if beside["count"] else "later")
+        named = cell._replace(text=cell.text[start:end], start=cell.start + start, end=cell.start + end)
+        yield from count_claims(scene, named, "active", subject, head, sure=sure)
     if settled is not None:
         yield wrong_counts.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
     elif (
@@ -110,6 +115,13 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
         and not re.search(r"[-–/]\s*\d", cell.text[token.end - cell.start :])
     ):
         yield from wrong_counts.report_wrong_count(scene, token, subject, kind, sure=sure)
+
+
+_ACTIVE_BESIDE = pattern(
+    r"(?P<count>\d+(?:\.\d+)?\s?[BM])[\s-]?(?:个?(?:参数)?激活|activ|act\b)|(?:激活|active:?)\s?(?:参数)?[约为]?\s?(?P<later>\d+(?:\.\d+)?\s?[BM])",
+    re.IGNORECASE,
+)
+"""Behind the total of a cell, what works on a token: ``671B (37B active)``."""
 
 
 def count_in(scene: Scene, cell: Cell, head: str) -> Token | None:

@@ -8,15 +8,17 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
+from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.thresholds import MOST_COPIES
+from weighbridge.auditing.thresholds import MOST_COPIES, MOST_MEMBERS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
+from weighbridge.presets.aliases import FAMILY
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -35,12 +37,58 @@ def check(scene: Scene) -> Iterator[Claim]:
         if len(places := [index for index, token in enumerate(statement) if token.kind == "shape"]) == 1
     ]
     cached = cache(lambda context: _shapes(scene.models[context]))
+    listed: Mapping[str, tuple[int, ...]] | None = None
     for statement, place in shaped:
         context = scene.context(statement[place].line, statement[place].start)
-        known = cached(context) if context in scene.models and (context or not guessed) else {}
+        known: Mapping[str, tuple[int, ...]] = cached(context) if context in scene.models and (context or not guessed) else {}
+        if not known:
+            listed = _shapes_of_family(scene, shaped) if listed is None else listed
+            known = listed
         found = _check(scene, statement, place, known)
-        if found is not None:
+        if found is not None and not (found.verdict == "wrong" and _is_slice(scene, statement[place], known, statement)):
             yield found
+
+
+def _shapes_of_family(scene: Scene, shaped: Sequence[tuple[Sequence[Token], int]]) -> Mapping[str, tuple[int, ...]]:
+    """Return the tensors of the one member of the families of a text that has all tensors which it lists, but one at most."""
+    names = dict.fromkeys(name for found in scene.mentions.values() for m in found if m.kind == FAMILY for name in m.names[:MOST_MEMBERS])
+    said = {(_stem(_name_of(statement, place)), _sizes_of(statement[place])) for statement, place in shaped}
+    said = {(name, sizes) for name, sizes in said if name and sizes}
+    models = [model for name in names if (model := preset_model(name)) is not None] if len(said) >= _LEAST_LISTED else []
+    for shapes in map(_shapes, models):
+        agreed = sum(_known_shape(shapes, name) in (sizes, sizes[::-1]) for name, sizes in said)
+        if agreed >= _LEAST_LISTED and agreed + 1 >= len(said):
+            return shapes
+    return {}
+
+
+_LEAST_LISTED = 3
+"""Tensors of a list that are a member's before it is taken for the one that is listed."""
+
+
+def _is_slice(scene: Scene, shape: Token, known: Mapping[str, tuple[int, ...]], statement: Sequence[Token]) -> bool:
+    """Tell whether a shape is a part of the model's along one side, in a text that speaks of parts: a rank's slice under tensor parallelism."""
+    whole_shape = _known_shape(known, _stem(_name_of(statement, statement.index(shape)))) or ()
+    sizes = _sizes_of(shape)
+    pairs = [(full, part) for full, part in zip(whole_shape, sizes, strict=False) if full != part]
+    divided = len(whole_shape) == len(sizes) and len(pairs) == 1 and pairs[0][1] > 0 and pairs[0][0] % pairs[0][1] == 0
+    first = max(0, shape.line - _NEAR_SLICES)
+    return divided and any(_OF_SLICES.search(text) for text in (*scene.texts[first : shape.line + 1], *scene.texts[:1]))
+
+
+_NEAR_SLICES = 12
+_OF_SLICES = pattern(
+    r"\b(?:ranks?|shards?|shard(?:ed|ing)|slices?|tensor[- ]parallel\w*|tp ?=? ?\d*|split|partition\w*|gpus|devices)\b|切分|切片|分片|并行|每张|每块|单卡|多卡",
+    re.IGNORECASE,
+)
+
+
+def _name_of(statement: Sequence[Token], place: int) -> str:
+    return next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
+
+
+def _sizes_of(shape: Token) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d{1,15}", shape.text))
 
 
 def _shapes(model: ModelValue) -> dict[str, tuple[int, ...]]:
@@ -53,7 +101,7 @@ def _stem(name: str) -> str:
 
 def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping[str, tuple[int, ...]]) -> Claim | None:
     shape = statement[place]
-    sizes = tuple(int(number) for number in re.findall(r"\d{1,15}", shape.text))
+    sizes = _sizes_of(shape)
     counts = [
         token
         for token in statement[place + 1 :]
@@ -69,7 +117,7 @@ def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping
         return None
     said_number, true = count.value, Fraction(prod(sizes) * _copies(statement, place))
     assert said_number is not None
-    name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
+    name = _name_of(statement, place)
     known = shapes.get(_stem(name))
     first = next((t for t in statement if t.text == name), shape)
     if true and said_number != true and (said_number / true).denominator == 1 and said_number <= true * MOST_COPIES:
@@ -128,7 +176,7 @@ def _named_shape(
 ) -> Claim | None:
     """Check a shape that stands beside a tensor's full name, with no count."""
     shape = statement[place]
-    name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
+    name = _name_of(statement, place)
     known = _known_shape(shapes, _stem(name))
     if known is None or not name:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.ruled_tables import ruled_tables
 from weighbridge.auditing.text.tables import Cell, Row, Table
 
 
@@ -33,11 +34,14 @@ def tables(lines: Sequence[Line]) -> list[Table]:
     >>> [[cell.text for cell in row.cells] for row in (*found[0].head, *found[0].rows)]
     [['a', 'b'], ['c', '12']]
     """
-    found: list[Table] = []
+    found: list[Table] = ruled_tables(lines)
+    ruled = {line for table in found for line in table.lines}
     block: list[tuple[Row | None, int]] = []
     marked = _marked_rows(lines)
     for index, line in enumerate(lines):
-        if index in marked:
+        if index in ruled:
+            row, rule = None, False
+        elif index in marked:
             row, rule = marked[index], False
             if row is None:
                 continue  # its row was begun above, or it is a tag around rows

@@ -172,7 +172,7 @@ def _is_behind_a_tensor(found: list[Token]) -> bool:
 
 _BETWEEN = 5
 _TENSOR = pattern(r"\.(?:weight|bias|gamma|beta|scale)$")
-_DTYPE = pattern(r"(?:torch\.)?(?:BF16|F16|F32|FP16|FP32|F8_\w+|float\d*|bfloat16|half|U?I(?:nt)?\d+)", re.IGNORECASE)
+_DTYPE = pattern(r"(?:torch\.)?(?:B?FP?\d+(?:_\w+)?|b?float\d*|half|U?I(?:nt)?\d+)", re.IGNORECASE)
 
 
 def _word(text: str, at: int, line: int, found: list[Token]) -> Token:
