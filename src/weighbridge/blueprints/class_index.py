@@ -1,6 +1,7 @@
 """Which model type has which class; read only when a class is named without a config. Made by ``scripts/index``; not to be edited."""
 
 CLASSES: dict[str, str] = {
+    "AIMv2Model": "apple_aimv2",
     "ASTForAudioClassification": "audio-spectrogram-transformer",
     "ASTModel": "audio-spectrogram-transformer",
     "AXK1ForCausalLM": "axk1",
@@ -1254,9 +1255,12 @@ CLASSES: dict[str, str] = {
     "OrionForCausalLM": "orion",
     "OrionForSequenceClassification": "orion",
     "OrionModel": "orion",
+    "Ovis": "ovis",
     "Ovis2ForConditionalGeneration": "ovis2",
     "Ovis2Model": "ovis2",
     "Ovis2VisionModel": "ovis2_vision",
+    "Ovis2_5": "ovis2_5",
+    "Ovis2_6_MoeForCausalLM": "ovis2_6_moe",
     "OwlViTForObjectDetection": "owlvit",
     "OwlViTModel": "owlvit",
     "OwlViTTextModel": "owlvit_text_model",

@@ -554,3 +554,35 @@ def test_a_size_of_the_text_is_set_inside_its_config(source: str | dict[str, obj
     assert after < before
     with pytest.raises(ConfigError, match="no such field"):
         weighbridge.model(source, overrides={"vocab_size": 1000})
+
+
+def test_ovis_has_the_elements_of_its_files() -> None:
+    """Totals as llmfit 1.1.17 lists them; the files of Ovis2 1B hold the words twice, their conversion to the library once (1,131,283,318)."""
+    totals = {
+        "ovis2-1b": 1_131_283_318,
+        "ovis2-8b": 8_935_282_678,
+        "ovis1.6-llama3.2-3b": 4_144_399_926,
+        "ovis1.6-gemma2-9b": 10_206_910_518,
+        "ovis2.5-2b": 2_570_429_672,
+        "ovis2.5-9b": 9_174_807_784,
+        "ovis2.6-30b-a3b": 31_381_977_320,
+    }
+    assert {name: weighbridge.model(name).count().unique for name in totals} == totals
+    assert "visual_tokenizer.backbone.trunk.blocks.0.attn.qkv.weight" in {row.name for row in weighbridge.model("ovis2-1b").tensors()}
+    for name in ("ovis2-1b", "ovis2.5-2b"):
+        with pytest.raises(UsageError, match="cannot be worked out"):
+            weighbridge.model(name).flops(seq=16, images=1)
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        ({"model_type": "ovis2_5", "vit_config": {"num_patches": 256}}, "vit_config.num_patches"),
+        ({"model_type": "ovis", "visual_tokenizer_config": {"hd_booster": "s2"}}, "visual_tokenizer_config.hd_booster"),
+        ({"model_type": "ovis", "visual_tokenizer_config": {"tokenize_function": "other"}}, "visual_tokenizer_config.tokenize_function"),
+    ],
+)
+def test_another_ovis_is_refused(config: dict[str, object], key: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        weighbridge.model(config)
+    assert refused.value.key == key
