@@ -18,7 +18,7 @@ A text flows through six steps, and the files follow them.
    ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,
    ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``,
-   ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``passages`` with
+   ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``sizes_for_names``, ``passages`` with
    ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,

@@ -57,6 +57,14 @@ CHANGED = {
         "Llama 2 uses RMSNorm. The 7B variant has 32 layers and 32 heads, the 70B variant «80» layers and 64 heads.",
         "90",
     ),
+    "a checkpoint of a family": (
+        "# Whisper\n\nThe small checkpoint has «12» encoder layers and 12 decoder layers, a width of 768 and 12 heads: 244 million parameters.",
+        "22",
+    ),
+    "bare words for sizes": ("# T5\n\nSmall goes to 512 dimensions, large to «1024» dimensions with 16 heads and 24 layers.", "1124"),
+    "one size of two models": ("BERT comes in two sizes. Each layer has 12 heads in the base model and «16» in the large model.", "18"),
+    "a verb for two models": ("BERT comes in two sizes. BERT-base has 12 layers and BERT-large has «24».", "26"),
+    "a list of one size": ("The embedding dimension is:\n- 384 for ViT-S.\n- 768 for ViT-B.\n- «1024» for ViT-L.", "1124"),
 }
 TRUE = (
     "Available in sizes such as\nBERT Base\n(12 layers) and BERT Large\n(24 layers).",
@@ -76,6 +84,15 @@ TRUE = (
     "BERT-base came out in 2018; its successors of 2024 have a context of 8,192 tokens.",
     "Our copy of BERT-base has a hidden size of 760.",
     "BERT-base is fine-tuned here on sequences of at most 312 tokens.",
+    "As a baseline we use roberta-base (12 layers, 125M parameters) and a BiLSTM with 2 layers.",
+    "Only 12.9B of Mixtral 8x7B's 46.7B parameters are used for a token.",
+    "We compare BERT-base (12 layers, 12 heads) and a CNN with 3 layers.",
+    "BERT-base has 12 layers and BERT-large has 24, and our model has 6.",
+    "We froze 6 layers in BERT-base and 12 in BERT-large.",
+    "The best layer is 8 in BERT-base and 18 in BERT-large.",
+    "With 4 layers removed, 8 remain in BERT-base and 20 in BERT-large.",
+    "For base and large runs of BERT we use 2 and 4 GPUs.",
+    "Use base for 4 GB cards and large for 16 GB cards.",
     "OPT comes in many sizes, from 125M to 175B parameters.",
     "Llama 2 comes in three sizes; we trained ours with 1B, 3B and 7B parameters.",
 )

@@ -36,6 +36,8 @@ def is_hedged(before: str) -> bool:
 
 def is_active(before: str, after: str) -> bool:
     """Tell whether a count is of what works on a token, by the words of its own clause behind it, or right before it."""
+    if _OF_ALL.search(before):
+        return False  # ``only 12.9B of Mixtral 8x7B's 46.7B parameters are used``
     if _NEXT_IS_ACTIVE.match(after):
         return False  # ``456B 激活 45.9B``: the next one is
     behind, ahead = TURN.split(after)[0][:32], _BEGUN.split(before)[-1][-28:]
@@ -47,6 +49,9 @@ def is_active(before: str, after: str) -> bool:
     return _ACTIVE.search(behind) is not None
 
 
+_OF_ALL = pattern(
+    r"\d[\d.]*\s?(?:[BM]|million|billion)?\s(?:parameters )?(?:out )?of\s[^.;,]{2,48}['’]s (?:total )?[*_~≈]*$", re.IGNORECASE
+)
 _NEXT_IS_ACTIVE = pattern(r"\s?(?:个?参数)?[,，、]?\s?(?:每[^\d,，]{0,12})?激活(?:参数)?(?:量)?[约为仅]?\s?\d")
 _BEGUN = pattern(r"[\d;；。]|(?<=\d)[^()（）\d]*[)）]")
 """Where a count's own words begin: behind another number, and behind the parentheses that it stands in."""

@@ -46,6 +46,7 @@ _PART = pattern(
     re.IGNORECASE,
 )
 """Behind a count, what makes it one of a part, or of some of the parameters."""
+_OF_ALL = pattern(r"\bof\s[^.;,]{2,48}['’]s (?:total )?[*_~≈]*$")
 _ACTIVE_BEFORE = pattern(
     r"\b(?:activat(?:es?|ed|ing)|active|uses|using|engag(?:es|ing))(?: (?:only|just|about|around|roughly|approximately|some|merely))*\s[*_~≈]*$",
     re.IGNORECASE,
@@ -81,7 +82,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
 def _hold(scene: Scene, token: Token, subject: Subject) -> Iterator[Claim]:
     text = scene.lines[token.line].text
     of_token = _ACTIVE_BEFORE.search(text, 0, token.start) or _ACTIVE_BEHIND.match(text, token.end)
-    what = "active" if of_token else "total"
+    whole = _OF_ALL.search(text, 0, token.start)  # ``only 12.9B of Mixtral 8x7B's 46.7B parameters are used``
+    what = "active" if of_token and whole is None else "total"
     found = settle(token, subject.models, what, hedged=is_hedged(text[: token.start]), whole=True)
     if found is not None:
         yield total_claim(scene, token, found.verdict, found.expected, found.reason)

@@ -10,7 +10,9 @@ from weighbridge.auditing.checks.names import SIZE_WORDS, Mention
 from weighbridge.auditing.patterns import pattern
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member
 
-_VERSION = pattern(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
+_VERSION = pattern(
+    r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|checkpoint|one\b(?! of)|[(:：（])", re.IGNORECASE
+)
 _LISTED = pattern(r"\s*(?:,|、|/|and|&|和|与|及|or)\s*(?:and\s*)?", re.IGNORECASE)
 """Between the sizes of one family in a list: ``GPT-2 small, medium, large and XL``."""
 _OWN = pattern(r"\b(?:our|own|my|an?|new|custom|another|any|some)\s+(?:\w+\s+)?$|自己的?$|我们的?$", re.IGNORECASE)
@@ -82,6 +84,27 @@ def _opens(text: str, size: re.Match[str]) -> bool:
     return (begins and _DOES.match(text, size.end()) is not None) or _SIZE.match(text, size.end()) is not None
 
 
+def _is_bare(text: str, size: re.Match[str]) -> bool:
+    """Tell whether a size word stands for a model by itself, as another does on the line: ``3072 units for base, 4096 for large``."""
+    if size[1][0].isdigit() or not _stands_alone(text, size):
+        return False
+    others = {other[1].lower() for other in SIZE_WORDS.finditer(text) if not other[1][0].isdigit() and _stands_alone(text, other)}
+    return len(others) > 1
+
+
+def _stands_alone(text: str, size: re.Match[str]) -> bool:
+    return (
+        _ALONE_BEFORE.search(text, max(0, size.start() - _BEFORE), size.start()) is not None
+        and _ALONE_BEHIND.match(text, size.end()) is not None
+    )
+
+
+_ALONE_BEFORE = pattern(r"(?:^|[.;:,(]\s?|\b(?:and|or|for|in|of|to|from|while|whereas|but)\s)(?:the\s)?[*_`]*$", re.IGNORECASE)
+_ALONE_BEHIND = pattern(
+    r"[*_`]*(?:\s?(?:$|[.,;:)(])|\s(?:(?:has|had|uses|needs|takes|goes to|to|with|at|gets|comes with) (?:about |around |roughly )?(?:an? |the )?\d|and\b|model\b|one\b|\d))",
+    re.IGNORECASE,
+)
+"""Around a word for a size that is no adjective."""
 _BEGINS = pattern(r"(?:^|[.;:!?。；：]\s|\n)[\s*_`>•·-]*(?:(?:and|while|whereas|but|then|finally),?\s)?$", re.IGNORECASE)
 _DOES = pattern(
     r"[*_`]{0,3}\s?(?::(?=\s)|(?:uses|has|had|is divided|consists|comes with|contains|comprises|stacks|keeps|doubles|employs|features|activates|packs|holds|totals|supports)\b)",
@@ -122,7 +145,11 @@ def sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence[
             inside
             or _OWN.search(text, max(0, match.start() - _BEFORE), match.start())
             or not (
-                called or (listed and not match[1][0].isdigit()) or _is_counted(text, match, (*mentions, *found)) or _opens(text, match)
+                called
+                or (listed and not match[1][0].isdigit())
+                or _is_counted(text, match, (*mentions, *found))
+                or _opens(text, match)
+                or _is_bare(text, match)
             )
         ):
             continue

@@ -32,6 +32,8 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last, one.stop)), one.stop)
     if is_another_sources(text, size.end, one.stop, right):
         return False
+    if _ANOTHER_THING.search(text, one.start, size.first):
+        return False
     if not one.named and (_INDEFINITE.match(text, one.start) or brings_one_more(text, size, one.start)):
         return False
     before = _TOP_OF.sub("", text[first : size.first]) if size.word == "active" else text[first : size.first]
@@ -81,6 +83,11 @@ _INDEFINITE = pattern(
     r"\W*(?:an?|another|some|many|most|other)\b(?: [\w-]+){0,2} (?:models?|networks?|versions?|variants?|transformers?)\b", re.IGNORECASE
 )
 """The beginning of a sentence about some other model: ``A model half as deep has 9 layers``."""
+_ANOTHER_THING = pattern(
+    r"(?:\b(?:and|or|plus|versus|vs\.?|than|against|to|from)|[,;])\s(?:then )?(?:an?|another|some|two|three)\s(?:[\w/-]+\s){1,4}?(?:with|of|having)\s(?:only |just )?[*_]*$",
+    re.IGNORECASE,
+)
+"""Right before a number, what brings in something else that has so many: ``roberta-base and a BiLSTM with 2 layers``."""
 _ONE_MORE = pattern(r"(?<![是为成])一[个种款](?:[\u4e00-\u9fff]{1,4}的)?\s?$")
 """Before a number, what brings in something else of so many: ``以及一个 2 层的演示网络``."""
 _CALLED = pattern(r"^[*_`]*\s(?:variant|version|model|checkpoint)\b", re.IGNORECASE)
