@@ -67,8 +67,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         if line not in tabled and "|" not in text and len(text) <= LONGEST:
             for start, stop in _sentences(scene, line):
                 yield from _judge(scene, _pairs(scene, line, start, stop), _word_of(text[start:stop]))
-    for index, line in enumerate(scene.lines):
-        label = _LABEL.search(line.text) if line.text.rstrip().endswith(":") else None
+    for index, text in enumerate(scene.texts):
+        label = _LABEL.search(text) if text.rstrip().endswith(":") else None
         if label is not None and index not in tabled:
             yield from _judge(scene, list(_items(scene, index)), str(label.lastgroup))
 
@@ -87,7 +87,7 @@ def _word_of(text: str) -> str:
 def _pairs(scene: Scene, line: int, start: int, stop: int) -> list[_Pair]:
     """Return the numbers of a sentence that stand right beside a model's name, each once."""
     text = scene.lines[line].text
-    found = {}
+    found: dict[int, _Pair] = {}
     for mention in scene.mentions[line]:
         if mention.kind == MODEL and start <= mention.column < stop:
             pair = _pair(scene, line, mention, start)
