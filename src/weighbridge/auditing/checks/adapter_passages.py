@@ -22,7 +22,11 @@ from weighbridge.presets.aliases import MODEL
 _LORA = pattern(r"(?<![A-Za-z])LoRA(?![A-Za-z])")
 _RANK = pattern(r"(?<![A-Za-z_])(?:rank|r)(?:\s*(?:=|of|为|is|:|：|-|–)?\s*)(\d{1,3})\b(?!\s?[×x*])|秩(?:为|是|=|:|：|取|设|\s)*(\d{1,3})")
 _TARGETS = pattern(r"(?<![A-Za-z_])(?:[qkvo]|gate|up|down)_proj(?![A-Za-z_])")
+_QUERY_VALUE = pattern(
+    r"\bquer(?:y|ies) and values?\b|(?<![A-Za-z])[Qq] ?(?:[、和与]|and) ?[Vv](?![A-Za-z_])|查询(?:矩阵|投影)?[、和与]值", re.IGNORECASE
+)
 _ALL = pattern(r"all(?: the)? linear (?:layers|modules|projections|maps)|all-linear|(?:全部|所有)的?线性层", re.IGNORECASE)
+_KEYS = pattern(r"\bkeys?\b|output|键|输出|FFN|MLP", re.IGNORECASE)
 _SENTENCE = pattern(r"[。;；!?！？]|\.(?=\s|$)")
 _COUNT = pattern(
     r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>M(?![A-Za-z])|K(?![A-Za-z])|million|万)?(?=\s?(?:trainable|param|个?可训练|个?参数|[(（,，.。;；)）]|$))",
@@ -62,7 +66,11 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Hold counts and shares of such passages against what the adapter has."""
     for index in scene.counted_lines:
         text = scene.lines[index].text
-        if len(text) > _LONGEST or not (_TARGETS.search(text) or _ALL.search(text)) or is_of_their_own(scene, index):
+        if (
+            len(text) > _LONGEST
+            or not (_TARGETS.search(text) or _ALL.search(text) or _QUERY_VALUE.search(text))
+            or is_of_their_own(scene, index)
+        ):
             continue
         if any(_LORA.search(line.text) for line in scene.lines[max(0, index - _ABOVE) : index + 1]):
             yield from _of_line(scene, index, text)
@@ -90,10 +98,11 @@ def _learn(scene: Scene, index: int, adapter: _Adapter, span: tuple[int, int]) -
     text = scene.lines[index].text[span[0] : span[1]]
     names = {str(m.name) if m.kind == MODEL and m.name else "" for m in scene.mentions.get(index, ()) if span[0] <= m.column < span[1]}
     ranks = {int(match[1] or match[2]) for match in _RANK.finditer(text)}
+    both = ("q_proj", "v_proj") if _QUERY_VALUE.search(text) and not _KEYS.search(text) else ()
     targets = ("all",) if _ALL.search(text) else tuple(sorted(set(_TARGETS.findall(text))))
     name = (names.pop() if len(names) == 1 else "") if names else adapter.name
     rank = (ranks.pop() if len(ranks) == 1 else 0) if ranks else adapter.rank
-    return _Adapter(name, rank, targets or adapter.targets)
+    return _Adapter(name, rank, targets or both or adapter.targets)
 
 
 def _counts(scene: Scene, index: int, span: tuple[int, int], trained: int) -> Iterator[Claim]:

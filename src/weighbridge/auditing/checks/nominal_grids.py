@@ -32,6 +32,7 @@ _FIGURE = pattern(r"[\s*`~≈约]*(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>[MGT
 _UNIT = pattern(r"[(（\[,，]\s?(?:in )?([MGT]i?B)\s?[)）\]]?|\bin ([MGT]i?B)\b", re.IGNORECASE)
 _EACH = pattern(r"bytes?\s?(?:/|per)\s?(?:param\w*|weight)|每个?参数的?\s?(?:字节|bytes?)|字节\s?/\s?(?:每个?)?参数|字节数", re.IGNORECASE)
 _NUMBER = pattern(r"[\s*`]*(?P<number>\d{1,2}(?:\.\d{1,2})?)(?:\s?(?:字节|bytes?|B))?[\s*`]*", re.IGNORECASE)
+_PARAMS = pattern(r"\W*(?:#\s?)?(?:params?|parameters?|size|model size|参数|参数量|参数规模|模型规模|规模|大小)\W*", re.IGNORECASE)
 _OTHERWISE = pattern(
     r"kv|cache|缓存|activation|激活|batch|context|上下文|gpu|card|显卡|recommend|推荐|min|最[低小]|lora|每卡|offload|disk|文件|tokens?|speed|[+＋]|overhead|开销",
     re.IGNORECASE,
@@ -152,13 +153,14 @@ def _by_rows(table: Table) -> list[_Line]:
 def _by_columns(table: Table) -> list[_Line]:
     """Read a table whose rows are models."""
     heads = column_heads(table)
-    counts = [(row, count) for row in table.rows if (count := _count(row.cells[0].text)) is not None]
+    key = next((place for place, head in enumerate(heads) if place and _PARAMS.fullmatch(head)), 0)
+    counts = [(row, count) for row in table.rows if key < len(row.cells) and (count := _count(row.cells[key].text)) is not None]
     if len(counts) < 2:
         return []
     return [
         _line([(row.cells[place], head, count) for row, count in counts if place < len(row.cells)], head, None)
         for place, head in enumerate(heads)
-        if place
+        if place and place != key
     ]
 
 

@@ -148,6 +148,8 @@ _SAME = 5
 def _verdicts(scene: Scene, held: Sequence[_Held]) -> Iterator[Claim]:
     """Yield the claims of a passage; where others in it are exactly what its models are called by, it is plain how it counts."""
     exact = sum(one.possible.nominal and _is_exact(one) for one in held)
+    if exact >= AGREED_ROWS and exact * 4 >= sum(one.possible.nominal for one in held) * 3:
+        held = [one._replace(possible=one.possible._replace(settled=one.possible.settled or one.possible.listed)) for one in held]
     for one in held:
         if one.fits and one.possible.settled and one.quantity.whole:
             yield _claim(scene, one, min(one.fits, key=lambda n: abs(n - one.said.number)), "rounded")

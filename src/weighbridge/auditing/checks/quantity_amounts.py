@@ -66,7 +66,8 @@ def _total(quantity: Quantity, counts: Sequence[Fraction], parts: Sequence[Part]
 def _parameters(quantity: Quantity, counts: Sequence[Fraction]) -> Possible:
     """Return the bytes that parameters may take, and all that training keeps beside them."""
     words, nominal = quantity.words, quantity.subject is not None and quantity.subject.parameters is not None
-    far = PACKED_FAR if nominal and counts[0] < _SMALL else NOMINAL_FAR if nominal else NAMED_FAR
+    exact = not nominal or counts[0] % _TENTH  # ``46.75B`` is a count, and no name
+    far = NAMED_FAR if exact else PACKED_FAR if counts[0] < _SMALL else NOMINAL_FAR
     model = _Model(counts, far, nominal)
     roles = words & (_STATES.keys() | {"weights"})
     own = dtype_sizes(" ".join(quantity.dtypes))
@@ -119,17 +120,28 @@ def _of_weights(quantity: Quantity, model: _Model, own: Sequence[Fraction], *, r
     known = sizes or dtype_sizes(" ".join(quantity.known_dtypes)) or _USUAL
     shared = [size / each for each in quantity.gpus if each for size in known]  # of each device, if not of all
     if len(sizes) != 1 or (quantity.trained and not role):
-        return model.possible([*known, *shared], settled=False)
+        alone = len(known) == 1 and model.nominal and not (quantity.trained or quantity.of_tokens or shared)
+        return model.possible(known if alone else [*known, *shared], settled=False)._replace(listed=alone)
     packed, needs = sizes[0] < 1, _NEED.search(quantity.clause) is not None
     below = max(model.far, _PACKED_BELOW) if packed else model.far
     if role and not needs:
         above = PACKED_FAR if packed else NOMINAL_FAR if sizes[0] <= 1 else model.far
         return model.possible([*known, *shared], below=below, above=max(above, model.far))
-    above = NEEDED_FAR if sizes[0] <= 1 else MEMORY_FAR if needs else model.far if model.nominal else WEIGHTS_FAR
+    above = (
+        (NEEDED_FAR if needs or packed else MEMORY_FAR)
+        if sizes[0] <= 1
+        else MEMORY_FAR
+        if needs
+        else model.far
+        if model.nominal
+        else WEIGHTS_FAR
+    )
     return model.possible([*known, *shared], settled=not (quantity.of_tokens or quantity.gpus), below=below, above=above)
 
 
 _PACKED_BELOW = Fraction(11, 10)
+_TENTH = 10**8
+"""What models are called by is given in."""
 _SMALL = 4 * 10**9
 """Parameters below which what a model is called may be far from its count: a ``1B`` has 1.24 billion."""
 
@@ -168,6 +180,9 @@ def _work(scene: Scene, quantity: Quantity) -> Possible:
         if quantity.rules and not _FORWARD.search(quantity.clause):
             times = [time for time in (*quantity.rules, sum(quantity.rules)) if time in times] or times
         return Possible([time * count for time in times for count in counts], bool(counts), NOMINAL_FAR, NOMINAL_FAR, nominal)
+    if len(quantity.lengths) == 1 and "length" in quantity.words and not quantity.data:
+        numbers = [time * count * length for time in _MACS for length in quantity.lengths for count in counts]
+        return Possible(numbers, bool(numbers) and not quantity.trained, NOMINAL_FAR, NOMINAL_FAR, nominal)
     if len(quantity.data) == 1 and "length" not in quantity.words:
         numbers = [time * count * quantity.data[0] for time in (6, 8, 2, 4, 3) for count in counts]
         return Possible(numbers, bool(numbers) and re.search(r"second|秒|/s", quantity.clause) is None, NOMINAL_FAR, NOMINAL_FAR, nominal)

@@ -26,6 +26,7 @@ class Possible(NamedTuple):
         settled: Whether it can be nothing else.
         below, above: How many times it may be under, or over, the nearest of them before it is wrong.
         nominal: Whether the model is only called by its count.
+        listed: Whether it is settled where others of its passage are exactly that.
     """
 
     numbers: Sequence[Fraction]
@@ -33,6 +34,7 @@ class Possible(NamedTuple):
     below: Fraction
     above: Fraction
     nominal: bool = False
+    listed: bool = False
 
 
 class Part(NamedTuple):

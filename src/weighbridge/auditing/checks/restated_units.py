@@ -22,7 +22,7 @@ _UNITS = r"(?:[KMGT]i?B|bytes?|字节|seconds?|secs?|hours?|days?|weeks?|years?|
 _AGAIN = pattern(
     _NUMBER.format("first")
     + rf"\s?(?P<one>{_UNITS})(?:\s(?:per|for each|for every|a) token|\s?/\s?token)?(?:\s?(?:of )?(?:memory|VRAM|behind|显存))?"
-    r"\s?(?:[,，]\s?(?:or|i\.e\.,?|that is,?|which is|about|即|约|也就是|大约|也即|约合|约等于)|[(（]\s?(?:i\.e\.,?|or|that is,?|即|约)?|[≈=]|,? or|即|约合)\s?(?:(?:about|around|roughly|approximately|some|only|just|a mere|约|大约|约为|为)\s?){0,2}[~≈约]?\s?"
+    r"\s?(?:[,，]\s?(?:or|i\.e\.,?|that is,?|which is|about|roughly|around|approximately|即|约|也就是|大约|也即|约合|约等于)|[(（]\s?(?:i\.e\.,?|or|that is,?|即|约)?|[≈=]|,? or|即|约合)\s?(?:(?:about|around|roughly|approximately|some|only|just|a mere|约|大约|约为|为)\s?){0,2}[~≈约]?\s?"
     + _NUMBER.format("again")
     + rf"\s?(?P<other>{_UNITS})(?=(?:\s(?:per|for each|for every|a) token|\s?/\s?token)?\s?(?:[,，.。;；)）]|$|\s(?:in total|altogether)))",
     re.IGNORECASE,

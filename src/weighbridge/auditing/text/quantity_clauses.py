@@ -26,6 +26,9 @@ _LATER = frozenset(("when", "otherwise"))
 _ITEM = pattern(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s")
 _RULE = pattern(r"(?<![\w.])([1-9])\s?[×x*·]?\s?N(?![\w²^])(?!\s?[×x*·]\s?D)")
 _IN_SUM = pattern(r"(?<![\w.])\d+(?:\.\d+)?\s?B\b(?!\s?/)")
+_SMALL = pattern(r"(\d{1,2})\s?(?:bytes?|字节)", re.IGNORECASE)
+"""Bytes of one number, which are no figure of memory."""
+_COUNTED_UP = 3
 _NUMBER = pattern(r"\d[\d,]*(?:\.\d+)?")
 _SCALES = (
     ("十亿", 10**9),
@@ -86,6 +89,7 @@ class PassageReader:
         self.per, self.old = False, any(piece.kind == "old" for piece in sentence)
         self.aside = any(piece.kind == "aside" for piece in sentence)
         self.rules += [int(match[1]) for match in _RULE.finditer(text, sentence[0].start, sentence[-1].end)] if sentence else []
+        self._take_rate(text, sentence)
         whole = True
         last = max((piece.start for piece in sentence if piece.kind in _LATER), default=-1)
         for clause in _clauses(sentence):
@@ -97,13 +101,19 @@ class PassageReader:
             if "zero" in kinds:
                 self.zero = next((int(_value(text[p.start : p.end])) for p in clause if p.kind == "zero"), 0)
             self._learn(text, line, names, clause)
-            figures = [piece for piece in clause if piece.kind in _FIGURES]
+            figures = [piece for piece in clause if piece.kind in _FIGURES and _SMALL.match(text, piece.start) is None]
             if len(figures) == 1:
                 settled = plain and not self.otherwise and last < figures[0].start and not _has_more(sentence, figures[0])
                 yield self._quantity(text, line, clause, figures[0], whole=settled)
                 self.carried = frozenset()
             elif not figures and kinds & ROLES:
                 self.carried = kinds & (ROLES | {"per"})
+
+    def _take_rate(self, text: str, sentence: Sequence[Piece]) -> None:
+        """Take the bytes of each parameter that a sentence counts up: ``weights (2 bytes), gradients (2 bytes) and states (12 bytes)``."""
+        small = [int(found[1]) for piece in sentence if piece.kind == "figure" and (found := _SMALL.match(text, piece.start)) is not None]
+        if len(small) >= _COUNTED_UP and any(piece.kind in ("gradients", "optimizer", "master") for piece in sentence):
+            self.rate = Fraction(small[-1] if small[-1] == sum(small[:-1]) else sum(small))
 
     def _learn(self, text: str, line: int, names: Sequence[tuple[int, int]], clause: Sequence[Piece]) -> None:
         """Take what a clause says of the figures in it and behind it."""
