@@ -46,7 +46,20 @@ class _Held(NamedTuple):
         said = self.said
         if said.low == said.high:
             return [n for n in self.possible.numbers if n == said.number]
-        return [n for n in self.possible.numbers if said.low <= n <= said.high or abs(said.number - n) <= MEMORY_TOLERANCE / 5 * n]
+        return [n for n in self.possible.numbers if self._lies(n) or abs(said.number - n) <= MEMORY_TOLERANCE / 5 * n]
+
+    @property
+    def _spans(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The bounds of the figure; of a cache those between units too: ``0.5 MB`` times 2,000 tokens is 1 GB in neither."""
+        mixed = self.quantity.cached or self.quantity.kind == "range"
+        return ((self.said.low, self.said.high),) if mixed else self.said.spans
+
+    def _lies(self, number: Fraction) -> bool:
+        return any(low <= number <= high for low, high in self._spans)
+
+    def is_off(self, below: Fraction, above: Fraction) -> bool:
+        """Tell whether the figure is so many times under, or over, all that it may be."""
+        return all(high * below < n or low > n * above for n in self.possible.numbers for low, high in self._spans)
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
@@ -197,7 +210,7 @@ def _is_wrong(one: _Held, *, agreed: bool) -> bool:
         below, above = READ_FAR, NOMINAL_FAR if above == NEEDED_FAR else PACKED_FAR if above == PACKED_FAR else READ_FAR
     if all(said.high * _ELSEWHERE < n or said.low > n * _ELSEWHERE for n in one.possible.numbers):
         return False
-    return all(said.high * below < n or said.low > n * above for n in one.possible.numbers)
+    return one.is_off(below, above)
 
 
 def _claim(scene: Scene, one: _Held, right: Fraction, verdict: str) -> Claim:

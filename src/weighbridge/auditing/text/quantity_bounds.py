@@ -17,11 +17,12 @@ _POWERS = {letter: power for power, letter in enumerate("kmgtpez", 1)}
 
 
 class SaidBounds(NamedTuple):
-    """Between which numbers a figure lies in its smallest and in its largest meaning, and its number in the first."""
+    """Between which numbers a figure lies in its smallest and in its largest meaning, its number in the first, and the bounds in each."""
 
     low: Fraction
     high: Fraction
     number: Fraction
+    spans: tuple[tuple[Fraction, Fraction], ...]
 
 
 def read_bounds(text: str, kind: str, clause: str) -> SaidBounds | None:
@@ -41,7 +42,8 @@ def read_bounds(text: str, kind: str, clause: str) -> SaidBounds | None:
     low, high = (low - half, high + half) if kind != "range" else (low - _half(first["number"], most), high + half)
     middle = Fraction(last["number"].replace(",", "")) * power
     low = max(low, middle / ROUNDED_FAR) if kind != "range" else low
-    return SaidBounds(low * small**base, high * large**base, middle * small**base)
+    spans = tuple((low * step**base, high * step**base) for step in dict.fromkeys((small, large)))
+    return SaidBounds(low * small**base, high * large**base, middle * small**base, spans)
 
 
 _ROUGHLY = pattern(r"about|around|roughly|approx|some\b|or so|[~≈∼]|约|大概|左右|上下|多(?=[KMG])", re.IGNORECASE)

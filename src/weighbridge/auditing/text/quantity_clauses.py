@@ -154,7 +154,8 @@ class PassageReader:
 
     def _quantity(self, text: str, line: int, clause: Sequence[Piece], figure: Piece, *, whole: bool) -> Quantity:
         words = frozenset(piece.kind for piece in clause)
-        words = words if words & ROLES else words | self.carried
+        ahead = any(piece.kind in ROLES and piece.start < figure.start for piece in clause)
+        words = words | self.carried if ahead or not words & ROLES else words  # ``two moments and the master weights take 84 GB``
         words = words | {"per"} if self.per and (figure.kind == "work" or self.old) else words
         place = clause.index(figure)
         of = {kind: tuple(_value(text[p.start : p.end]) for p in clause if p.kind == kind) for kind in ("length", "batch", "data")}

@@ -36,7 +36,7 @@ _KINDS = (
     ("heads", r"(?<![A-Za-z0-9_.,])\d{1,3}[- ](?:attention |query )?heads?\b|(?<![A-Za-z0-9_.,])\d{1,3}\s?个\s?(?:注意力|查询)?头|(?:查询|注意力)头(?:数)?(?:为|是|有)?\s?\d{1,3}\s?个?"),
     ("hidden", r"(?:a )?(?:hidden(?:[- _](?:size|dim(?:ension)?|dimensions?|states?))?|d_model|model dim(?:ension)?|embedding dim(?:ension)?|h)(?: of|:| is|\s?=)?\s?\d[\d,]{2,6}(?![\w.])|(?:隐藏层?|模型)?(?:维度|大小)\s?(?:为|是|=)?\s?\d[\d,]{2,6}(?![\w.])"),
     ("figure", rf"{_N}\s?{_UNIT}(?:\s?(?:of )?(?:(?:GPU|video|device) )?(?:memory|VRAM|RAM|显存|内存|空间)\b)?(?:的?(?:显存|内存|空间))?"),
-    ("dtype", r"(?:(?:(?:bf|[fn]?fp?)\s?\d{1,2}|b?float\s?\d\d|int\s?\d)(?![A-Za-z0-9.])(?:\s?/\s?(?:b?fp?\s?\d\d))?|(?<![\d.,])\d{1,2}[- ]?(?:bits?|位))(?:[- ]?(?:precision|精度))?|(?:half|full|single|半|单|全)[- ]?(?:precision|精度)"),
+    ("dtype", r"(?:(?:(?:bf|[fn]?fp?)\s?\d{1,2}|b?float\s?\d\d|int\s?\d)(?![A-Za-z0-9]|\.\d)(?:\s?/\s?(?:b?fp?\s?\d\d))?|(?<![\d.,])\d{1,2}[- ]?(?:bits?|位))(?:[- ]?(?:precision|精度))?|(?:half|full|single|半|单|全)[- ]?(?:precision|精度)"),
     ("zero", r"(?:DeepSpeed )?ZeRO[- ]?(?:stage[- ]?)?\d(?!\d)|(?:stage|阶段)[- ]?\d(?!\d)"),
     ("cache", r"k[/ -]?v[- ]?(?:cache|缓存)s?|key[- ]value caches?|keys and values|(?<![A-Za-z])cach(?:e|es|ing)\b|缓存|键值缓存"),
     ("master", r"(?:(?:fp\d\d|float\d\d|full[- ]precision|single[- ]precision)\s?)?(?:master (?:weights?|cop(?:y|ies)|param\w*)|cop(?:y|ies) of the (?:weights|parameters)|主权重|(?:参数|权重)副本)"),
