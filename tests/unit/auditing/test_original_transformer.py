@@ -10,6 +10,7 @@ _RIGHT = [
     "论文《Attention Is All You Need》里 N=6，d_model=512，h=8，d_k=d_v=64，d_ff=2048。",
     "原始 Transformer 用了 6 层编码器和 6 层解码器，模型维度 512，8 个头，前馈层升到 2048 维。",
     "The vanilla Transformer stacks 6 encoder layers and 6 decoder layers with d_model = 512, 8 heads and d_ff = 2048.",
+    "Attention Is All You Need 的作者取 h 为 8，d_model 为 512，d_k 和 d_v 都是 64，Feed Forward 层的隐藏单元数是 2048。",
     "Transformer (base): N = 6, d_model = 512, d_ff = 2048, h = 8, about 65M parameters; big: d_model = 1024, d_ff = 4096, h = 16, about 213M parameters.",
 ]
 
@@ -30,9 +31,12 @@ def test_what_the_paper_says_is_right(text: str) -> None:
         (_RIGHT[1], "维度 512", "维度 521", 512),
         (_RIGHT[2], "6 decoder", "8 decoder", 6),
         (_RIGHT[2], "2048", "2084", 2048),
-        (_RIGHT[3], "65M", "56M", 65_000_000),
-        (_RIGHT[3], "1024", "1204", 1024),
-        (_RIGHT[3], "213M", "231M", 213_000_000),
+        (_RIGHT[3], "h 为 8", "h 为 6", 8),
+        (_RIGHT[3], "都是 64", "都是 46", 64),
+        (_RIGHT[3], "2048", "2408", 2048),
+        (_RIGHT[4], "65M", "56M", 65_000_000),
+        (_RIGHT[4], "1024", "1204", 1024),
+        (_RIGHT[4], "213M", "231M", 213_000_000),
     ],
 )
 def test_a_slip_of_it_is_wrong(text: str, right: str, wrong: str, expected: int) -> None:
@@ -67,7 +71,8 @@ def test_a_table_with_a_column_for_each_of_its_models() -> None:
         _RIGHT[1] + "\n图中只画了 2 层编码器，第 3 层与第 4 层略去。",
         _RIGHT[1] + "\nDeepMind 的 Chinchilla-like 模型有 80 层，DETR 的编码器有 6 层、宽度 256。",
         _RIGHT[0] + "\n\n作业：实现层数 4、d_model=256、h=4 的编码器。",
-        _RIGHT[3] + "\nWithout tied tables the base model has 101M parameters, and its layers alone 44M parameters.",
+        _RIGHT[4] + "\nWithout tied tables the base model has 101M parameters, and its layers alone 44M parameters.",
+        "nn.Transformer follows Attention Is All You Need: d_model=512, nhead=8, num_encoder_layers=6, dim_feedforward=2048. It has 44,140,544 parameters without embeddings; with 10,000 words in source and target and a head it has about 59.5M parameters.",
         "Unlike BERT-base with its 12 layers, the original Transformer has 6 layers, d_model = 512 and 8 heads.",
     ],
 )

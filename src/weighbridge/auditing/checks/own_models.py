@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 
 from weighbridge.auditing.checks.own_readings import OwnSizes
 from weighbridge.auditing.checks.paper_lines import is_about_paper
@@ -15,7 +16,7 @@ from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.own_sizes import SIZES, placed_sizes
 from weighbridge.auditing.text.settings import kind_of_label
 from weighbridge.auditing.text.tables import Row
-from weighbridge.auditing.text.transformer_paper import BASE
+from weighbridge.auditing.text.transformer_paper import BASE, VOCAB
 from weighbridge.core._namedtuple import NamedTuple
 
 _ODD = any_word(
@@ -78,11 +79,18 @@ class OwnModels(NamedTuple):
         said = {word: model.sizes.get(word, (0,)) for word in _TOKENS}
         if not model.sizes.get("mlp") and self.fourfold:
             said["mlp"] = tuple(4 * hidden for hidden in said["hidden"]) if len(said["hidden"]) == 1 else (0,)
-        many = 1
-        for values in said.values():
-            many *= len(values)
-        for chosen in product(*said.values()) if many <= _MOST_CHOICES else ():
-            yield OwnSizes(**dict(zip(said, chosen, strict=True)), crossed=self.crossed)
+        wider = {word: values if values != (0,) else self._others(word) for word, values in said.items()}
+        chosen = wider if _choices(wider) <= _MOST_CHOICES else said
+        for one in product(*chosen.values()) if _choices(chosen) <= _MOST_CHOICES else ():
+            yield OwnSizes(**dict(zip(chosen, one, strict=True)), crossed=self.crossed)
+
+    def _others(self, word: str) -> tuple[int, ...]:
+        """Return the values of a size that other models of the text have, and that this one may share."""
+        return (0, *dict.fromkeys(value for model in self.models for value in model.sizes.get(word, ())))
+
+
+def _choices(said: Mapping[str, tuple[int, ...]]) -> int:
+    return prod(map(len, said.values()))
 
 
 _MOST_CHOICES = 16
@@ -99,7 +107,7 @@ def own_models(scene: Scene, *, least: int = 0) -> OwnModels | None:
     found = [one for one in _described(scene) if (len(one.sizes) >= least if least else "hidden" in one.sizes and len(one.sizes) >= _LEAST)]
     text = "\n".join(scene.texts)
     if is_about_paper(scene) and not any({512, 2048} <= {*one.sizes.get("hidden", ()), *one.sizes.get("mlp", ())} for one in found):
-        found.append(OwnModel(0, {word: (value,) for word, value in BASE.items()}))
+        found.append(OwnModel(0, {word: (value,) for word, value in {**BASE, "vocab": VOCAB}.items()}))
     if not found or len(found) > _MOST_MODELS:
         return None
     crossed = _says(_CROSSED, text) or is_about_paper(scene)

@@ -114,7 +114,7 @@ def _slip(one: Said, sizes: Sequence[OwnSizes], own: OwnModels) -> int | None:
     many = tuple(sorted({*one.times, *(size.layers for size in sizes if size.layers)}))
     if _found(one._replace(times=many), sizes, (*_ALL, "total"), widened=int(rough)) is not None:
         return None
-    written = re.sub(r"\D", "", one.token.text)
+    written = re.sub(r"\D", "", one.token.text).lstrip("0")
     counts = {count * times for size in sizes for part in one.parts for count in _nominal(size, part) for times in one.times}
     return min((count for count in counts if is_slip(written, _write(one.token, count))), default=None)
 

@@ -16,13 +16,17 @@ _MOST_OF_ANY = 10**7
 """What is larger behind such a word is a count of it: ``per layer: 995,904``."""
 _MORE = {
     "layers": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-(?:layer|block)s?(?:ed)?\b|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?(?:个\s?)?(?:block|块)(?![a-z])", re.IGNORECASE),
-    "heads": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-heads?(?:ed)?\b|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?头(?:注意力|自注意力)", re.IGNORECASE),
+    "heads": pattern(r"(?<![\d.,-])(?P<number>\d{1,3})-heads?(?:ed)?\b|\bnhead\s?=\s?(?P<last>\d{1,3})(?!\d)|(?<![\d.,第前后每])(?P<more>\d{1,3})\s?头(?:注意力|自注意力)", re.IGNORECASE),
     "hidden": pattern(r"(?<![\d.,])(?P<number>\d{2,5}) (?:feature )?channels\b|\b(?:width|dim|embed_dim)(?: of| is|\s?[=:])? ?(?P<more>\d{2,5})(?![\d.,]*\d)", re.IGNORECASE),
+    "mlp": pattern(r"\bdim_feedforward\s?=\s?(?P<number>\d{2,6})(?!\d)|\b(?:dim_ff|ffn_dim|ff_size)\s?=\s?(?P<more>\d{2,6})(?!\d)"),
     "vocab": pattern(r"\bvocabulary (?:of|size of|has|with) (?P<number>\d{1,3}(?:,\d{3})+|\d{2,7})(?![\d.,]*\d)|词表(?:大小)?(?:有|为|是|共|[:：])?\s?(?P<more>\d{2,7})(?![\d.,]*\d|\s?[万KkMm])", re.IGNORECASE),
 }  # fmt: skip
 """Further ways to say a size of a model of one's own."""
 _HEADS = pattern(r"(?<![A-Za-z0-9_])h\s?=\s?(?P<number>\d{1,3})(?![\d.,]*\d|\s?[×x*+/^])")
 """The paper's letter for the number of heads, beside its others."""
+_WIDTH = pattern(r"(?<![A-Za-z0-9_])d\s?=\s?(?P<number>\d{2,5})(?![\d.,]*\d|\s?[×x*+/^])")
+_BESIDE = pattern(r"\d heads|\d layers|(?<![A-Za-z])L\s?=\s?\d|层|个头")
+"""A width by its letter, and what must stand on its line."""
 _OF_INNER = pattern(r"(?:\bmlp|\bffn|\bfeed[- ]?forward|前馈|\bintermediate|中间)[^,，;；。]{0,24}$", re.IGNORECASE)
 """Words by which a hidden size is that of the feed-forward network: ``the MLP has a hidden size of 512``."""
 
@@ -73,9 +77,10 @@ def _read(text: str) -> Iterator[tuple[str, int, int, int]]:
             yield "inner" if setting.key.lower() == "hidden_dim" else setting.kind, int(digits), setting.start, setting.end
     for size in find_described_sizes(text):
         yield size.word, size.value, size.start, size.end
+    for letter in _WIDTH.finditer(text) if _BESIDE.search(text) else ():
+        yield "hidden", int(letter["number"]), *letter.span("number")
     for letter in _HEADS.finditer(text) if "d_model" in text or "d_k" in text else ():
         yield "heads", int(letter["number"]), *letter.span("number")
     for word, words in _MORE.items():
         for one in words.finditer(text):
-            which = "number" if one["number"] else "more"
-            yield word, int(one[which].replace(",", "")), *one.span(which)
+            yield word, int(one[one.lastgroup or 0].replace(",", "")), *one.span(one.lastgroup or 0)

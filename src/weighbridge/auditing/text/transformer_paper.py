@@ -17,6 +17,8 @@ BIG = {"layers": 6, "hidden": 1024, "mlp": 4096, "heads": 16, "head_dim": 64}
 
 Source: arXiv 1706.03762v7, Table 3 and section 3.
 """
+VOCAB = 37_000
+"""Words of its English and German, "about 37000 tokens" (section 5.1)."""
 PUBLISHED = {"base": 65_000_000, "big": 213_000_000}
 """What the same table gives as the numbers of parameters, in millions."""
 
@@ -94,7 +96,7 @@ def speaks_otherwise(sentence: str) -> bool:
     >>> speaks_otherwise("we use 3 layers instead"), speaks_otherwise("论文中 N=6"), speaks_otherwise("这里取 N=2")
     (True, False, True)
     """
-    return _OTHERWISE.search(sentence) is not None
+    return _OTHERWISE.search(_IS_BIG.sub("", sentence)) is not None
 
 
 _CAPITALS = patterns.pattern(r"(?<![A-Za-z0-9_-])[A-Z][A-Za-z]{2,}[\w-]*")
@@ -118,6 +120,10 @@ def names_another(sentence: str) -> bool:
     )
 
 
+_IS_BIG = patterns.pattern(r"\b(?:large|big|larger|bigger) variant\b(?=\W{0,3}\(?\W?big\b)", re.IGNORECASE)
+"""The paper's own other model, which is no variant of anybody else's."""
+
+
 def label_before(text: str, start: int, place: int) -> str:
     """Return which of the two models the words before a number speak of last, or those right behind it: ``base``, ``big`` or neither.
 
@@ -136,15 +142,20 @@ _FOR = patterns.pattern(
 
 
 _SYMBOL = patterns.pattern(
-    r"(?<![A-Za-z0-9_])(?P<key>N|h|n_?heads?|num_heads|nhead|n_?layers?|num_layers|d_?k|d_?v|d_?q|d_?model|d_?ff|d_?hidden)(?:\s?=\s?(?:d_?k|d_?v|d_?model\s?/\s?h))*"
-    r"\s?(?:=|:|为|是)\s?(?P<number>\d{1,5})(?![\d.,]*\d|\s?[×x*+/^÷]|\s?-\s?\d|[A-Za-z])"
+    r"(?<![A-Za-z0-9_])(?P<key>N|h|n_?heads?|num_heads|nhead|n_?layers?|num_layers|d_?k|d_?v|d_?q|d_?model|d_?ff|d_?hidden)(?:\s?(?:=|和|与|及|、|,|and)\s?(?:d_?k|d_?v|d_?model\s?/\s?h))*"
+    r"\s?(?:都|均|各|分别)?(?:=|:|为|是|取|取为|设为)\s?(?P<number>\d{1,5})(?![\d.,]*\d|\s?[×x*+/^÷]|\s?-\s?\d|[A-Za-z])"
 )
 _PLAIN = {"n": "layers", "h": "heads", "nhead": "heads", "nheads": "heads", "numheads": "heads", "nlayers": "layers", "nlayer": "layers", "numlayers": "layers",
           "dk": "head_dim", "dv": "head_dim", "dq": "head_dim", "dmodel": "hidden", "dff": "mlp", "dhidden": "mlp"}  # fmt: skip
 _UP = patterns.pattern(
     r"(?:维度?|dimensions?)?\s?(?:升|扩|增加?|映射|投影|变换?|放大|拓展|扩展|expand\w*|project\w*|(?:up )?to)[^\d,，。;；]{0,8}(?P<number>\d{3,5})(?!\d)"
 )
-_FILTER = patterns.pattern(r"(?<![\d.,])(?P<number>\d{3,5})[- ](?:filter|inner)(?:[- ](?:size|units|layer))?\b", re.IGNORECASE)
+_FILTER = patterns.pattern(
+    r"(?<![\d.,])(?P<number>\d{3,5})[- ](?:filter|inner)(?:[- ](?:size|units|layer))?\b"
+    r"|(?:前馈|feed[- ]?forward|ffn)[^,，。;；\d]{0,16}(?:隐藏单元数?|神经元数?|hidden units?)(?:为|是|有|共)?\s?(?P<more>\d{3,5})(?!\d)|(?:feed[- ]?forward|ffn)[^,，。;；\d]{0,30}(?P<last>\d{3,5}) hidden units",
+    re.IGNORECASE,
+)
+_VECTORS = patterns.pattern(r"\bvectors? of (?:size|dimension|length) (?P<number>\d{2,4})(?![\d.,]*\d)", re.IGNORECASE)
 _HEADED = patterns.pattern(
     r"(?<![\d.,])(?P<number>\d{1,3})\s?(?:个\s?)?(?:并行的?\s?)?(?:注意力)?头(?:的?\s?(?:自?注意力|attention))?(?![部文像])|(?<![\d.,])(?P<more>\d{1,3})[- ](?:parallel )?(?:attention )?heads?\b",
     re.IGNORECASE,
@@ -224,6 +235,6 @@ def _read_sizes(text: str) -> Iterator[tuple[str, str, int, int]]:
         yield "layers", layers[which], *layers.span(which)
     for wide in _WIDE.finditer(text):
         yield "hidden", wide["number"], *wide.span("number")
-    for pattern, word in ((_UP, "dimension"), (_FILTER, "mlp")):
+    for pattern, word in ((_UP, "dimension"), (_VECTORS, "dimension"), (_FILTER, "mlp")):
         for one in pattern.finditer(text):
-            yield word, one["number"], *one.span("number")
+            yield word, one[one.lastgroup or 0], *one.span(one.lastgroup or 0)
