@@ -103,7 +103,7 @@ _CAPITALS = patterns.pattern(r"(?<![A-Za-z0-9_-])[A-Z][A-Za-z]{2,}[\w-]*")
 _KNOWN = frozenset(
     """transformer encoder decoder encoders decoders attention multi-head multihead head heads self-attention masked scaled dot-product feed-forward feedforward ffn mha mlp layer layers layernorm add norm linear softmax relu position positional
     position-wise embedding embeddings encoding query key value queries keys values table section figure vaswani google brain research base big wmt bpe english german french english-german english-french en-de en-fr adam bleu dropout qkv the each every both all for and
-    there its they this that these here all-you-need need you output input outputs inputs number size dimension dimensions model paper sublayer sub-layer sub-layers residual connection annotated harvard nlp pytorch tensorflow gpu gpus word token tokens vocabulary stack is are per total parameters params""".split()
+    there its they this that these here all-you-need need you output input outputs inputs number size dimension dimensions model paper sublayer sub-layer sub-layers residual connection annotated harvard nlp pytorch tensorflow gpu gpus word token tokens vocabulary stack is are per total parameters params feed forward fully connected hidden unit units network networks block blocks sub self cross dot product dropout default defaults value scaling weight weights matrix matrices dim dims width""".split()
 )
 
 
@@ -218,6 +218,8 @@ def _read_sizes(text: str) -> Iterator[tuple[str, str, int, int]]:
         yield "heads" if added[0].startswith("头") else "layers", added["number"], *added.span("number")
     for pair in _PAIRED.finditer(text):
         yield from (("layers", pair[side], *pair.span(side)) for side in ("first", "second"))
+    for filters in _FILTER.finditer(text):
+        yield "mlp", filters[filters.lastgroup or 0], *filters.span(filters.lastgroup or 0)
     for size in find_described_sizes(text):
         yield (
             size.word if size.word != "hidden" or size.first < size.start else "dimension",
@@ -235,6 +237,6 @@ def _read_sizes(text: str) -> Iterator[tuple[str, str, int, int]]:
         yield "layers", layers[which], *layers.span(which)
     for wide in _WIDE.finditer(text):
         yield "hidden", wide["number"], *wide.span("number")
-    for pattern, word in ((_UP, "dimension"), (_VECTORS, "dimension"), (_FILTER, "mlp")):
+    for pattern, word in ((_UP, "dimension"), (_VECTORS, "dimension")):
         for one in pattern.finditer(text):
             yield word, one[one.lastgroup or 0], *one.span(one.lastgroup or 0)
