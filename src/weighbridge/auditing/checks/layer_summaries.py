@@ -8,10 +8,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Line, Reason, because
+from weighbridge.auditing.claims import Claim, Line, Reason, Sentence, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
@@ -51,13 +53,75 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
         if own == total:
             for token in (*(layer.token for layer in summary.layers), summary.total):
                 yield _claim(scene, token, "exact", token.value or Fraction(0), adds)
+            yield from _trainable_claims(scene, summary)
+            yield from _bytes_claims(scene, summary)
+            continue
+        if _trainable_sum(scene, summary) == own:
+            yield _claim(scene, summary.total, "wrong", Fraction(own), because(mark("should be {right}"), right=own) + adds)
             continue
         context = scene.context(summary.first, 0)
         known = held.get(context) if context is not None else None
         wrong = [layer for layer in summary.layers if _is_off(layer, total - own, summary.layers, known)]
+        if not wrong and _trainable_sum(scene, summary) == total:  # the total is said twice
+            wrong = [layer for layer in summary.layers if is_slip(str(layer.number), str(layer.number + total - own))]
         if len(wrong) == 1:
             right = wrong[0].number + total - own
             yield _claim(scene, wrong[0].token, "wrong", Fraction(right), because(mark("should be {right}"), right=right) + adds)
+
+
+def _trainable_claims(scene: Scene, summary: _Summary) -> Iterator[Claim]:
+    """Hold what is trainable and what is not against a total that is the sum of its layers: the two make it up."""
+    parts, total = _trainable(scene, summary), int(summary.total.value or 0)
+    said = [int(part.value or 0) for part in parts]
+    if len(parts) != _BOTH:
+        return
+    if sum(said) == total:
+        yield from (_claim(scene, part, "exact", part.value or Fraction(0), ()) for part in parts if part.value)
+    elif 0 < total - said[1] != said[0]:
+        right = total - said[1]
+        yield _claim(scene, parts[0], "wrong", Fraction(right), because(mark("should be {right}"), right=right))
+
+
+def _bytes_claims(scene: Scene, summary: _Summary) -> Iterator[Claim]:
+    """Hold the bytes in parentheses behind a total, as Keras prints them, against four for each of its parameters."""
+    text = scene.texts[summary.total.line]
+    found = _IN_BYTES.match(text, summary.total.end)
+    token = next((one for one in tokens(found["bytes"], summary.total.line) if one.kind == "num"), None) if found is not None else None
+    if found is None or token is None or token.value is None:
+        return
+    said, token = token.value, token._replace(start=found.start("bytes"), end=found.end("bytes"))
+    right = Fraction(4 * int(summary.total.value or 0), _BINARY[token.unit])
+    shown = f"{float(right):.{token.places}f}"
+    facts: dict[str, object] = {"value": said, "expected": Fraction(shown), "difference": said - Fraction(shown)}
+    if Fraction(shown) == said:
+        yield claim(scene.lines, token, token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
+    elif is_slip(re.sub(r"\D", "", found["bytes"]), re.sub(r"\D", "", shown)):
+        reason = because(mark("should be {right}"), right=Sentence(f"{shown} {found['unit']}"))
+        yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=reason)
+
+
+_IN_BYTES = pattern(r"\s*\((?P<bytes>\d+\.\d+ (?P<unit>[KMG]B))\)")
+_BINARY = {"kb": 2**10, "mb": 2**20, "gb": 2**30}
+
+
+def _trainable_sum(scene: Scene, summary: _Summary) -> int:
+    parts = _trainable(scene, summary)
+    return sum(int(part.value or 0) for part in parts) if len(parts) == _BOTH else 0
+
+
+def _trainable(scene: Scene, summary: _Summary) -> list[Token]:
+    """Return the counts of what is trainable and what is not, from the lines below the total."""
+    found: list[Token] = []
+    for index in range(summary.last + 1, min(len(scene.texts), summary.last + 1 + _BOTH)):
+        match = _TRAINABLE.match(scene.texts[index])
+        if match is not None and bool(match["frozen"]) == bool(found):
+            value = Fraction(int(match["count"].replace(",", "")))
+            found.append(Token("num", match["count"], index, *match.span("count"), value))
+    return found
+
+
+_TRAINABLE = pattern(r"\s*(?P<frozen>Non-)?[Tt]rainable params: (?P<count>\d{1,3}(?:,\d{3})+|\d{1,15})(?![\d,.])")
+_BOTH = 2
 
 
 def rows_of(scene: Scene) -> frozenset[int]:

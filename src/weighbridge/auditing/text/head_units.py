@@ -15,6 +15,9 @@ _UNIT = pattern(
     re.IGNORECASE,
 )
 _OF_COUNTS = pattern(r"param|参数", re.IGNORECASE)
+_OF_CACHE = pattern(r"kv|cache|缓存|(?:bytes|[KM]i?B)\s?(?:/|per)\s?token|每(?:个)?\s?token", re.IGNORECASE)
+_IN_BYTES = pattern(r"(?:[(（\[,，/]|\bin\b|^)\s*(?P<unit>[KMG]i?B|bytes|字节)(?![A-Za-z])", re.IGNORECASE)
+"""What a column of caches counts in: ``KV cache per token (KB)``, ``Bytes per token``."""
 _LARGEST = 100_000
 """A whole number from which on it is a count by itself, whatever its column's head says."""
 
@@ -26,6 +29,9 @@ def in_unit_of(token: Token, head: str) -> Token:
     >>> in_unit_of(tokens("109.48", 0)[0], "Params (M)").unit
     'm'
     """
+    cache = _IN_BYTES.search(head) if _OF_CACHE.search(head) else None
+    if cache is not None and not token.unit and token.value is not None:
+        return token._replace(unit=cache["unit"].lower(), text=f"{token.text} {cache['unit']}")
     unit = _UNIT.search(head)
     if token.unit or unit is None or token.value is None or not (token.value < _LARGEST or token.places):
         return token
@@ -46,7 +52,7 @@ def with_head_units(statements: Sequence[list[Token]], tables: Sequence[Table]) 
     for table in tables:
         for place in range(max((len(row.cells) for row in table.head), default=0)):
             head = " ".join(row.cells[place].text for row in table.head if place < len(row.cells))
-            if _OF_COUNTS.search(head) and _UNIT.search(head):
+            if (_OF_COUNTS.search(head) and _UNIT.search(head)) or (_OF_CACHE.search(head) and _IN_BYTES.search(head)):
                 for cell in (row.cells[place] for row in table.rows if place < len(row.cells)):
                     heads.setdefault(cell.line, []).append((cell.start, cell.end, head))
     return [[_with_unit(token, heads) for token in statement] for statement in statements] if heads else list(statements)
