@@ -121,6 +121,11 @@ def draw_bailing(rng: random.Random) -> dict[str, Any]:
     return raw | {"tie_word_embeddings": rng.random() < 0.3}
 
 
+def draw_llada2(rng: random.Random) -> dict[str, Any]:
+    """Draw a small LLaDA 2, which is Ling's layers with a corrected router."""
+    return draw_bailing(rng) | {"use_bias": rng.random() < 0.5, "rope_theta": 1e4}
+
+
 def draw_moondream(rng: random.Random) -> dict[str, Any]:
     """Draw a small Moondream 2; MLX has no maps between places and words."""
     many, inner = rng.randint(1, 3), rng.randint(5, 40)
@@ -227,6 +232,11 @@ def rename_each(*pairs: tuple[str, str], channels_last: str | tuple[str, ...] = 
         return found
 
     return rename
+
+
+def renamed_llada2(rows: Shapes) -> Shapes:
+    """Name LLaDA 2's tensors as the files do; corrections of scores are buffers there."""
+    return {name: shape for name, shape in rename_each(("language_model.", ""))(rows).items() if not name.endswith(".expert_bias")}
 
 
 def fused(rows: Shapes) -> Shapes:
@@ -394,6 +404,7 @@ CASES = {
         for_kimi,
     ),
     "bailing_moe": Case("mlx_lm.models.bailing_moe", "BailingMoeForCausalLM", draw_bailing, rename_each(("gate.gate_proj.", "gate."))),
+    "llada2_moe": Case("mlx_vlm.models.llada2_moe", "LLaDA2MoeModelLM", draw_llada2, renamed_llada2),
     "moondream1": Case("mlx_vlm.models.moondream2", "HfMoondream", draw_moondream, renamed_moondream, for_moondream, ("model.region.",)),
     "dots_ocr": Case(
         "mlx_vlm.models.dots_ocr",

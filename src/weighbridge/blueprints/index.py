@@ -1,6 +1,7 @@
 """Which file in this package describes which model type. Made by ``scripts/index``; not to be edited."""
 
 MODULES: dict[str, str] = {
+    "Dream": "remote.both_ways",
     "EvollaModel": "multimodal.evolla",
     "afmoe": "mixtures.afmoe",
     "aimv2": "multimodal.aimv2",
@@ -430,10 +431,13 @@ MODULES: dict[str, str] = {
     "lighton_ocr": "multimodal.pixtral",
     "lilt": "encoders.layoutlm",
     "litgpt": "packages.litgpt",
+    "llada": "remote.both_ways",
+    "llada2_moe": "remote.bailing_moe",
     "llama": "decoders.llama",
     "llama4": "multimodal.llama4_vision",
     "llama4_text": "mixtures.llama4",
     "llama4_vision_model": "multimodal.llama4_vision",
+    "llama_bidirec": "remote.both_ways",
     "llava": "multimodal.llava",
     "llava_llama": "remote.llava_original",
     "llava_mistral": "remote.llava_original",

@@ -586,3 +586,38 @@ def test_another_ovis_is_refused(config: dict[str, object], key: str) -> None:
     with pytest.raises(ConfigError) as refused:
         weighbridge.model(config)
     assert refused.value.key == key
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "buffers"),
+    [
+        ("GSAI-ML/LLaDA-8B-Base", 8_015_581_184, 0),
+        ("Dream-org/Dream-Coder-v0-Instruct-7B", 7_615_616_512, 0),
+        ("nvidia/llama-nemotron-embed-1b-v2", 1_235_814_400, 0),
+        ("inclusionAI/LLaDA2.1-mini", 16_255_643_392, 256 * 19),
+        ("inclusionAI/LLaDA2.0-flash", 102_889_705_216, 256 * 31),
+    ],
+)
+def test_a_model_that_reads_both_ways_keeps_no_cache(name: str, total: int, buffers: int) -> None:
+    """Totals of the files as llmfit 1.1.17 lists them; what fills in masked words, or embeds, sees what comes behind as well."""
+    found = weighbridge.model(name)
+    counts = found.count()
+    assert (counts.unique + counts.buffers, counts.buffers) == (total, buffers)
+    assert found.cache().bytes == 0
+
+
+LLADA = {"model_type": "llada", "d_model": 448, "n_layers": 6, "n_heads": 7, "n_kv_heads": 7, "mlp_hidden_size": 768, "vocab_size": 126_464}
+
+
+def test_a_small_llada_has_its_published_number() -> None:
+    """124,327,616 is what num_parameters() gave for a LLaDA of these sizes, in the log of its training."""
+    assert weighbridge.model(LLADA).count().unique == 124_327_616
+    assert weighbridge.model({**LLADA, "weight_tying": True}).count().unique == 124_327_616 - 126_464 * 448
+
+
+@pytest.mark.parametrize("key", ["rope", "alibi", "block_type", "attention_layer_norm"])
+def test_another_llada_is_refused(key: str) -> None:
+    value = {"rope": False, "block_type": "sequential"}.get(key, True)
+    with pytest.raises(ConfigError) as refused:
+        weighbridge.model({**LLADA, key: value})
+    assert refused.value.key == key

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, with_heads
+from weighbridge.blueprints.remote.both_ways import reading_both_ways
 from weighbridge.blueprints.remote.deepseek_moe import mixture
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_EXPERTS, Config, choice, constant, optional, size, switch, variant
@@ -120,4 +121,22 @@ CLASSES = {
     for prefix in ("BailingMoe", "BailingMoeV2")
     for name, blueprint in with_heads(prefix, bailing, "lm", table="word_embeddings").items()
 }
-FAMILIES = {"bailing_moe": Family("bailing_moe", LING, CLASSES, "BailingMoeModel", KEYS, normalize_config=normalize_config)}
+BOTH_WAYS = {"LLaDA2MoeModelLM": reading_both_ways(CLASSES["BailingMoeV2ForCausalLM"])}
+MASKED = variant(
+    LING,
+    NUM_EXPERTS.with_default(256),
+    ACTIVE_EXPERTS.with_default(8),
+    optional("shared_experts", "num_shared_experts", 1, "N", "shared experts"),
+    size("expert_mlp", "moe_intermediate_size", 512, "M", "intermediate size of an expert"),
+    choice("dense", "first_k_dense_replace", 1),
+    switch("normed", "use_qk_norm", True),
+    switch("corrected", "moe_router_enable_expert_bias", True),
+    vocab=157184,
+    mlp=5120,
+    layers=20,
+)
+"""LLaDA2.0, which fills in masked words by Ling 2's layers."""
+FAMILIES = {
+    "bailing_moe": Family("bailing_moe", LING, CLASSES, "BailingMoeModel", KEYS, normalize_config=normalize_config),
+    "llada2_moe": Family("llada2_moe", MASKED, BOTH_WAYS, "LLaDA2MoeModelLM", KEYS | {"mask_token_id", "rotary_dim"}),
+}
