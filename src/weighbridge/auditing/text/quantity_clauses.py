@@ -89,7 +89,7 @@ class PassageReader:
         self.per, self.old = False, any(piece.kind == "old" for piece in sentence)
         self.aside = any(piece.kind == "aside" for piece in sentence)
         self.rules += [int(match[1]) for match in _RULE.finditer(text, sentence[0].start, sentence[-1].end)] if sentence else []
-        self._take_rate(text, sentence)
+        counted = _counted_up(text, sentence)
         whole = True
         last = max((piece.start for piece in sentence if piece.kind in _LATER), default=-1)
         for clause in _clauses(sentence):
@@ -101,6 +101,7 @@ class PassageReader:
             if "zero" in kinds:
                 self.zero = next((int(_value(text[p.start : p.end])) for p in clause if p.kind == "zero"), 0)
             self._learn(text, line, names, clause)
+            self.rate = counted or self.rate
             figures = [piece for piece in clause if piece.kind in _FIGURES and _SMALL.match(text, piece.start) is None]
             if len(figures) == 1:
                 settled = plain and not self.otherwise and last < figures[0].start and not _has_more(sentence, figures[0])
@@ -108,12 +109,6 @@ class PassageReader:
                 self.carried = frozenset()
             elif not figures and kinds & ROLES:
                 self.carried = kinds & (ROLES | {"per"})
-
-    def _take_rate(self, text: str, sentence: Sequence[Piece]) -> None:
-        """Take the bytes of each parameter that a sentence counts up: ``weights (2 bytes), gradients (2 bytes) and states (12 bytes)``."""
-        small = [int(found[1]) for piece in sentence if piece.kind == "figure" and (found := _SMALL.match(text, piece.start)) is not None]
-        if len(small) >= _COUNTED_UP and any(piece.kind in ("gradients", "optimizer", "master") for piece in sentence):
-            self.rate = Fraction(small[-1] if small[-1] == sum(small[:-1]) else sum(small))
 
     def _learn(self, text: str, line: int, names: Sequence[tuple[int, int]], clause: Sequence[Piece]) -> None:
         """Take what a clause says of the figures in it and behind it."""
@@ -191,6 +186,18 @@ class PassageReader:
         before = max((piece.end for piece in self.pieces if piece.end <= clause[0].start), default=0)
         after = min((piece.start for piece in self.pieces if piece.start >= clause[-1].end), default=len(text))
         return text[before:after]
+
+
+def _counted_up(text: str, sentence: Sequence[Piece]) -> Fraction | None:
+    """Return the bytes of each parameter that a sentence counts up: ``weights (2 bytes), gradients (2 bytes) and states (12 bytes)``."""
+    small = [
+        int(_value(text[piece.start : piece.end]))
+        for piece in sentence
+        if piece.kind == "rate" or (piece.kind == "figure" and _SMALL.match(text, piece.start) is not None)
+    ]
+    if len(small) < _COUNTED_UP or not any(piece.kind in ("gradients", "optimizer", "master") for piece in sentence):
+        return None
+    return Fraction(small[-1] if small[-1] == sum(small[:-1]) else sum(small))
 
 
 def _clauses(sentence: Sequence[Piece]) -> list[list[Piece]]:
