@@ -23,7 +23,12 @@ def nominal_sizes() -> frozenset[Fraction]:
     >>> {Fraction(33 * 10**9), Fraction(175 * 10**9)} <= nominal_sizes()
     True
     """
-    return frozenset(number for one in presets() for number in _of(one))
+    return frozenset(number for one in presets() for number in _of(one)) | frozenset(_read(_UNPUBLISHED))
+
+
+_UNPUBLISHED = "178B 204B 137B 530B 540B 8.3B 17B 62B 52B 1.6T 1.2T 1.75T 1.8T 200B 260B 245B 246B 100B 64B 340B 480B 11B 10B 15B 45B"
+"""By which models are called that have no preset: Jurassic-1, HyperCLOVA, LaMDA, MT-NLG, PaLM, Megatron-LM, Turing-NLG, Claude's first,
+Switch, GLaM, WuDao, what is said of GPT-4, PanGu-alpha, ERNIE 3.0 Titan, Yuan, YaLM and others."""
 
 
 @lru_cache(maxsize=64)
@@ -39,5 +44,9 @@ def sizes_of_generation(name: str) -> frozenset[Fraction]:
 
 def _of(one: Preset) -> Iterator[Fraction]:
     for text in (one.name, one.published, *one.names):
-        for number, unit in _NOMINAL.findall(text):
-            yield Fraction(number) * _UNITS[unit.lower()]
+        yield from _read(text)
+
+
+def _read(text: str) -> Iterator[Fraction]:
+    for number, unit in _NOMINAL.findall(text):
+        yield Fraction(number) * _UNITS[unit.lower()]

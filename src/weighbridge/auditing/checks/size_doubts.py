@@ -39,7 +39,7 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
-    if _is_before_its_model(scene, size.token.line):
+    if _ABLATED.search(scene.lines[size.token.line].text) or _is_before_its_model(scene, size.token.line):
         return False
     fair = size.word == "vocab" and judged.right is not None and _is_of_tokenizer(judged.said, judged.right)
     if fair or (size.word in ("positions", "types") and judged.right not in used):
@@ -88,6 +88,7 @@ def _is_before_its_model(scene: Scene, line: int) -> bool:
     return first > line
 
 
+_ABLATED = pattern(r"\bablat|消融", re.IGNORECASE)
 _SEVERAL = 2
 
 

@@ -45,11 +45,17 @@ _COUNTED_AHEAD = pattern(r"(?:param(?:eter)?s?\b|参数|參數|激活|activates?
 """Words right about a number by which it counts parameters."""
 _ELSEWHERE = pattern(
     r"\bthan\b|\bvs\b|\bversus\b|compar|\bunlike\b|\bother\b|\banother\b|similar|equivalent|\bif\b|suppose|imagine|say,|\be\.g\.|for example|for instance|such as|would\b|could be|difference|"
-    r"\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision|encoder|decoder|per layer|each layer|every|"
-    r"比|相当于|类似|同等|其他|别的|另一|如果|假设|假如|例如|比如|譬如|多出|增加|减少|节省|剪枝|蒸馏|压缩|嵌入|视觉|编码器|解码器|每层|单层|级别?的",
+    r"\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision|encoder|decoder|per layer|each layer|every|\bno\b|\bnot\b|n['’]t\b|"
+    r"比|相当于|类似|同等|其他|别的|另一|如果|假设|假如|例如|比如|譬如|多出|增加|减少|节省|剪枝|蒸馏|压缩|嵌入|视觉|编码器|解码器|每层|单层|级别?的|不是|并非|而非|没有",
     re.IGNORECASE,
 )
 """Words in a clause by which a count may be another's, a part's or a difference."""
+MADE = pattern(
+    r"\bours?\b|\bmy\b|\bwe (?:train|build|built|design|distil|shr[iau]nk|prun)|student|teacher|distil|ablat|\bprun|from scratch|tiny|\bmini\b|\bscaled?[- ]down|toy\b|custom|\bpca\b|concat|"
+    r"\bnew (?:words|tokens)|\b(?:added|adding|extra|additional|extended|expanded|extending|expanding)\b|学生|教师|蒸馏|消融|剪枝|裁剪|从头|从零|我们|自己|自定义|拼接|加入|新增|添加|扩充|扩展|扩[到至]|变[为成]|降维",
+    re.IGNORECASE,
+)
+"""Words in a sentence by which its numbers may be those of a model that somebody made of the one that is named."""
 _CLAUSE = pattern(r"[,，;；:：()（）]")
 _OF_DATA = pattern(r"[- ]?(?:tokens?|words|images|pairs|samples|examples|users|downloads|词元|条|张|个?样本)", re.IGNORECASE)
 
@@ -83,6 +89,8 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     start = max((found.end() for found in _SENTENCE.finditer(text, first, token.start)), default=first)
     stop = next((found.start() for found in _SENTENCE.finditer(text, token.end, last)), last)
     before, after = text[start : token.start], text[token.end : stop]
+    if MADE.search(text, start, stop):
+        return
     if _ELSEWHERE.search(_CLAUSE.split(before)[-1] + "|" + _CLAUSE.split(after)[0]) or _OF_DATA.match(after) or is_of_a_part(before, after):
         return
     if is_setting_or_bytes(scene, token) or is_of_their_own(scene, token.line) or scene.is_at_other_sizes(token.line):
@@ -98,18 +106,26 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     }
     if len({right for _, right in slips}) == 1:
         (what, right), held = next(iter(slips.items()))
+        if _is_said_beside(scene, token, held[1], what):
+            return  # ``GPT-3 has 175B parameters, and AI21 followed with a 178B parameter model``
         yield from _report(scene, token, held, (what, right), hedged=hedged)
+
+
+def _is_said_beside(scene: Scene, token: Token, model: ModelValue, what: str) -> bool:
+    """Tell whether the line says a model's own count as well: one that is nearly it is then another's."""
+    others = (one.token for one in scene.sorted_figures.plain_counts if one.token.line == token.line and one.token is not token)
+    return any(significant_digits(one) > 1 and settle(one, (model,), what, whole=True) is not None for one in others)
 
 
 _KINDS = ("total", "active", "non_embedding", "embedding")
 
 
 def models_of_sentence(scene: Scene, token: Token, start: int, stop: int) -> Mapping[str, ModelValue]:
-    """Return the models that a count's sentence names, a small family's members too, or the one that its place is about; none if a name that is not known is nearest."""
+    """Return the models that a count's sentence names, a small family's members too, or the one that its place is about; none if it has a name that is not known."""
     text = scene.lines[token.line].text
     named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column < stop and not is_brought_in(text, one)]
     before = [one for one in named if one.end <= token.start]
-    if any(one.kind == UNKNOWN for one in (before[-1:] or named)):
+    if any(one.kind == UNKNOWN and not _COMPANY.search(text, one.column, one.end) for one in named):
         return {}
     names = [
         str(name) for one in named for name in ((one.name,) if one.kind == MODEL else one.names if len(one.names) <= _SMALL_FAMILY else ())
@@ -122,6 +138,7 @@ def models_of_sentence(scene: Scene, token: Token, start: int, stop: int) -> Map
     return found if model is None else found | {str(context or (scene.main.name if scene.main is not None else "")): model}
 
 
+_COMPANY = pattern(r"\bAI$", re.IGNORECASE)
 _SMALL_FAMILY = 8
 """Members of a family that are few enough for one digit to tell of which a count is meant."""
 

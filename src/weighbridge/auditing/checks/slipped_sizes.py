@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.fields import field_claim
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.slipped_counts import models_of_sentence
+from weighbridge.auditing.checks.slipped_counts import MADE, models_of_sentence
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
@@ -113,11 +113,13 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     own = is_of_their_own(scene, token.line) or (
         scene.is_at_other_sizes(token.line) and ("hidden", number) not in scene.stated_index.values
     )
-    if own or _OTHERWISE.search(clause) or number in known_sizes():
+    if own or _OTHERWISE.search(clause) or MADE.search(text, start, stop) or number in known_sizes():
         return
     slips = {(word, right) for model in models.values() for word, right in _slips(model, number)}
     if len({right for _, right in slips}) == 1 and not any(number in _dimensions(one) for one in models.values()):
         word, right = min(slips)
+        if re.search(rf"(?<!\d){right}(?!\d)", text[max(0, start - _REACH) : last].replace(",", "")):
+            return  # its own size is said as well: this one is another's
         yield field_claim(scene, token, word, number, right, "wrong")
 
 

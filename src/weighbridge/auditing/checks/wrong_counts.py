@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.names import UNKNOWN
+from weighbridge.auditing.checks.nominal_sizes import nominal_sizes
 from weighbridge.auditing.checks.own_counts import is_hand_count, list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.plain_totals import is_plain
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -31,6 +34,10 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
     text = scene.lines[token.line].text
     if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(text, token.end)):
         return
+    if _NO.search(text, max(0, token.start - _SENTENCE), token.start) or _is_a_made_model(scene, token):
+        return
+    if token.unit and number in nominal_sizes() and _A.search(text, 0, token.start) and _MODEL_BEHIND.match(text, token.end):
+        return  # ``after GPT-3 came a 137B parameter dialog model``
     if token.unit == "k" and number * _THOUSANDS < right:
         return  # ``8K`` of context
     if _DENIED.search(text, max(0, token.start - _SENTENCE), token.end + _SENTENCE):
@@ -91,6 +98,19 @@ def _is_said_near(scene: Scene, line: int, number: int) -> bool:
 
 _OF_SOME_LAYERS = pattern(r"(?:前|后|最[后上下]|末尾?|[顶底]部?)\s?[\d一二两三四五六七八九十]+\s?(?:层|个)[^,，。;；]*$")
 """Some layers of a model, which the words right before a count are about: ``前 6 层参数 42,527,232``."""
+
+
+def _is_a_made_model(scene: Scene, token: Token) -> bool:
+    """Tell whether a name that is not known is said to be made of the one behind it: ``LLaVA-1.5 on Vicuna-7B is a 7.06B parameter model``."""
+    text = scene.lines[token.line].text
+    named = [one for one in scene.mentions.get(token.line, ()) if token.start - _SENTENCE <= one.column and one.end <= token.start]
+    return any(first.kind == UNKNOWN and _MADE_OF.fullmatch(text, first.end, second.column) for first, second in pairwise(named))
+
+
+_MADE_OF = pattern(r"[^.。;；]{0,40}(?:\b(?:on|upon|from)\b|基于)\W*", re.IGNORECASE)
+_NO = pattern(r"(?:\bno|\bnot an?|n['’]t an?|不是|并非|而非)\s?$", re.IGNORECASE)
+_A = pattern(r"\ban?\s?$", re.IGNORECASE)
+_MODEL_BEHIND = pattern(r"[- ]?param(?:eter)?s? (?:[\w-]+ ){0,2}models?\b", re.IGNORECASE)
 _SENTENCE = 160
 _THOUSANDS = 100
 """How many times smaller than a model a figure in thousands is a length."""
