@@ -52,7 +52,7 @@ _ELSEWHERE = pattern(
 """Words in a clause by which a count may be another's, a part's or a difference."""
 MADE = pattern(
     r"\bours?\b|\bmy\b|\bwe (?:train|build|built|design|distil|shr[iau]nk|prun)|student|teacher|distil|ablat|\bprun|from scratch|tiny|\bmini\b|\bscaled?[- ]down|toy\b|custom|\bpca\b|concat|"
-    r"\bnew (?:words|tokens)|\b(?:added|adding|extra|additional|extended|expanded|extending|expanding)\b|学生|教师|蒸馏|消融|剪枝|裁剪|从头|从零|我们|自己|自定义|拼接|加入|新增|添加|扩充|扩展|扩[到至]|变[为成]|降维",
+    r"\bnew (?:words|tokens)|\b(?:added|adding|extra|additional|extended|expanded|extending|expanding)\b|学生|教师|蒸馏|消融|剪枝|裁剪|从[头零](?:开始)?训|我们(?:的|自己|训练|构建|设计|实现)|自己(?:的|训练|搭)|自定义|拼接|加入|新增|添加|扩充|扩展(?:了|到|至|词)|扩[到至]|变[为成]|降维",
     re.IGNORECASE,
 )
 """Words in a sentence by which its numbers may be those of a model that somebody made of the one that is named."""

@@ -31,22 +31,7 @@ if TYPE_CHECKING:
 def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
     right, number = own_count(subject.models[0], what), likeliest_value(token)
-    text = scene.lines[token.line].text
-    if right is None or number is None or (not token.unit and _UNIT_AHEAD.match(text, token.end)):
-        return
-    if _NO.search(text, max(0, token.start - _SENTENCE), token.start) or _is_a_made_model(scene, token):
-        return
-    if token.unit and number in nominal_sizes() and _A.search(text, 0, token.start) and _MODEL_BEHIND.match(text, token.end):
-        return  # ``after GPT-3 came a 137B parameter dialog model``
-    if token.unit == "k" and number * _THOUSANDS < right:
-        return  # ``8K`` of context
-    if _DENIED.search(text, max(0, token.start - _SENTENCE), token.end + _SENTENCE):
-        return
-    if not token.unit and number > right and _is_said_near(scene, token.line, int(number) - right):
-        return  # with the parameters of an adapter, which the text counts too
-    if _OF_SOME_LAYERS.search(text, max(0, token.start - _SENTENCE), token.start):
-        return
-    if _OF_A_TOWER.search(text, max(0, token.start - _SENTENCE), token.start):
+    if right is None or number is None or _is_of_another(scene, token, right, number):
         return
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
@@ -98,6 +83,21 @@ def _is_said_near(scene: Scene, line: int, number: int) -> bool:
 
 _OF_SOME_LAYERS = pattern(r"(?:前|后|最[后上下]|末尾?|[顶底]部?)\s?[\d一二两三四五六七八九十]+\s?(?:层|个)[^,，。;；]*$")
 """Some layers of a model, which the words right before a count are about: ``前 6 层参数 42,527,232``."""
+
+
+def _is_of_another(scene: Scene, token: Token, right: int, number: Fraction) -> bool:
+    """Tell whether the words about a count say that it is another model's, a part's, or none at all."""
+    text, first = scene.lines[token.line].text, max(0, token.start - _SENTENCE)
+    words = (_NO, _OF_SOME_LAYERS, _OF_A_TOWER)
+    if any(one.search(text, first, token.start) for one in words) or _DENIED.search(text, first, token.end + _SENTENCE):
+        return True
+    if token.unit and number in nominal_sizes() and _A.search(text, 0, token.start) and _MODEL_BEHIND.match(text, token.end):
+        return True  # ``after GPT-3 came a 137B parameter dialog model``
+    if token.unit == "k" and number * _THOUSANDS < right:
+        return True  # ``8K`` of context
+    if not token.unit and number > right and _is_said_near(scene, token.line, int(number) - right):
+        return True  # with the parameters of an adapter, which the text counts too
+    return (not token.unit and _UNIT_AHEAD.match(text, token.end) is not None) or _is_a_made_model(scene, token)
 
 
 def _is_a_made_model(scene: Scene, token: Token) -> bool:
