@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 import weighbridge
 from truth.packages import tensors_of
+from weighbridge.blueprints.index import MODULES
 from weighbridge.core.errors import ConfigError, UsageError
 
 ELM = {
@@ -147,6 +150,8 @@ def test_kimi_k3_has_the_published_sizes() -> None:
     assert isinstance(unique, int)
     assert isinstance(active, int)
     assert unique == 2_779_931_752_544
+    padding = 69 * (128 - 96)  # A_log of each linear layer, a number a head, is as long as a head in the files
+    assert unique + counts.buffers + padding == 2_779_931_837_184  # of the files, as llmfit 1.1.17 lists them
     tables = sum(row.count for row in rows if "embed_tokens" in row.name or row.name.startswith(("vision_tower", "mm_projector")))
     assert isinstance(tables, int)
     assert round((active - tables) / 1e9) == 104
@@ -621,3 +626,10 @@ def test_another_llada_is_refused(key: str) -> None:
     with pytest.raises(ConfigError) as refused:
         weighbridge.model({**LLADA, key: value})
     assert refused.value.key == key
+
+
+@pytest.mark.parametrize("page", ["docs/other-libraries.md", "docs/zh/other-libraries.md"])
+def test_the_page_says_what_each_type_is_held_to(page: str) -> None:
+    rows = (Path(__file__).parents[3] / page).read_text("utf-8").split("`model_type` |\n|---|---|\n")[1].split("\n\n")[0]
+    listed = re.findall(r"`([\w-]+)`", rows)
+    assert sorted(listed) == sorted(name for name, module in MODULES.items() if module.startswith("remote."))

@@ -1,7 +1,7 @@
 """Kimi K3 (Moonshot AI, 2026): Kimi Linear whose layers also look back at earlier ones, with a vision tower; its code stands beside its files.
 
 Source: modeling_kimi_k3.py and modeling_kimi_linear.py of moonshotai/Kimi-K3, by the ports of SGLang and llama.cpp, which read its files.
-Held to the published sizes (2.8T, 104B active, 1.56 TB packed), not to a live class. ``A_log`` is of the class, a number a head; the files
+Held to the total of the published files (2,779,931,837,184), not to a live class. ``A_log`` is of the class, a number a head; the files
 have it filled up with zeros to the head dimension.
 """
 
