@@ -52,6 +52,7 @@ RULES = {
     "DFineConfig": f"{POINTS}; d_model % decoder_attention_heads == 0",
     "DabDetrConfig": "query_dim == 4",
     "Data2VecAudioConfig": COUNTED,
+    "CsmDepthDecoderConfig": "not tie_word_embeddings",
     "DbrxConfig": "not tie_word_embeddings",
     "DeformableDetrConfig": "not (two_stage is True and with_box_refine is False)",
     "Deimv2Config": f"{POINTS}; d_model % decoder_attention_heads == 0",
@@ -59,6 +60,7 @@ RULES = {
     "DepthProConfig": "list(scaled_images_ratios) == sorted(scaled_images_ratios); "
     "len(scaled_images_ratios) == len(scaled_images_overlap_ratios) == len(scaled_images_feature_dims); "
     "len(intermediate_hook_ids) == len(intermediate_feature_dims); fusion_hidden_size // 2 ** num_fov_head_layers != 0",
+    "DiffLlamaConfig": "num_key_value_heads is None or num_key_value_heads % 2 == 0",
     "DiaConfig": "decoder_config.num_channels == (9 if delay_pattern is None else len(delay_pattern))",
     "Dots3NoteVisionConfig": "adapter_in_dim == hidden_size; adapter_merge_size == spatial_merge_size",
     "Dots3NoteTextConfig": "n_shared_experts is not None and n_shared_experts >= 1; n_group >= 1 and n_routed_experts % n_group == 0; "
@@ -67,6 +69,7 @@ RULES = {
     "EmbeddingGemma2TextConfig": "sliding_window_pattern >= 1",
     "EncodecConfig": "norm_type in ('weight_norm', 'time_group_norm')",
     "EsmFold2DiffusionModuleConfig": "atom_encoder.output_dim == hidden_size",
+    "EsmcConfig": "num_key_value_heads is None or num_key_value_heads == num_attention_heads",
     "FalconH1Config": "mamba_d_head == 'auto' or mamba_d_head * mamba_n_heads == (mamba_expand * hidden_size if mamba_d_ssm is None else mamba_d_ssm); "
     "(mamba_expand * hidden_size if mamba_d_ssm is None else mamba_d_ssm) % mamba_n_heads == 0",
     "FastVlmConfig": "vision_feature_select_strategy == 'full'; vision_feature_layer == -1",
@@ -187,7 +190,9 @@ RULES = {
 """By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py; of SqueezeBERT, what its modules assert)."""
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
-WORDS = frozenset("stages_exist turns_pairs in is not and or if else for all any len list sorted type min scale kind".split())
+WORDS = frozenset(
+    "stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min scale kind".split()
+)
 
 
 def keys(rule: str) -> list[str]:
@@ -278,7 +283,8 @@ def stages(cls: Any) -> list[str]:
         if named == ["stem", *(f"stage{number}" for number in range(1, len(named)))] and count == len(named) - 1:
             if _refusal(cls, out_indices=[count]) or not _refusal(cls, out_indices=[count + 1]):
                 return []
-            return [f"stages_exist({key if count is usual else f'len({key})'}, out_indices, out_features)"]
+            asked = f"({key if count is usual else f'len({key})'}, out_indices, out_features)"
+            return [f"stages_exist{asked}", f"stages_ordered{asked}"]
     return []
 
 

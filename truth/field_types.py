@@ -28,6 +28,8 @@ from weighbridge.blueprints.type_lines import find_line
 ANYTHING = "any"
 GENERAL = "PreTrainedConfig"
 LISTS = ("layer_types", "mlp_layer_types")
+READ_BY_ROTARY = ("hidden_size", "max_position_embeddings", "num_attention_heads")
+"""What sets of rotary parameters ask a config for."""
 
 
 def kind(declared: Any) -> str:
@@ -120,6 +122,7 @@ def _refused_lists(cls: Any) -> Iterator[str]:
         config = cls()
     except Exception:  # a class that does not build from its defaults is not asked
         return
+    yield from (f"lacks:{key}" for key in READ_BY_ROTARY if not _has(config, key))
     if type(layers := live.value(config, "num_hidden_layers")) is int:
         named = cls.attribute_map.get("num_hidden_layers", "num_hidden_layers")
         if "layer_types" not in cls.__validators__ and cls.validate_layer_type is _live_base().validate_layer_type:
@@ -138,6 +141,13 @@ def _refused_lists(cls: Any) -> Iterator[str]:
             yield f"{key}!"
         if any(word in _is_refused(cls, key, [*usual, usual[-1]]) for word in ("validate_layer_type", "must be equal to the number of")):
             yield f"{key}#"
+
+
+def _has(config: Any, key: str) -> bool:
+    try:
+        return hasattr(config, key)
+    except Exception:  # it has one for each layer
+        return True
 
 
 def _read_only(cls: Any) -> Iterator[str]:

@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -38,9 +39,13 @@ GIGABYTES = 12
 SHRINKING = 12
 """Seconds for making a config small."""
 
+NO_SIZE = re.compile(r" -[\d.]+ is not possible|found -\d+$|found (true|false) \(|, found (True|False)$")
+"""What ours says of a negative size, and of true for a number: no model has one, whatever a class that does not read it makes of it."""
+
 AGREES, BOTH_REFUSE, DIFFERS, CRASHED = "agrees", "refused by both", "differs", "crashed"
-REFUSED_HERE, BUILT_HERE, UNKNOWN = "refused here alone", "built here alone", "out of time"
-FAULTS = (DIFFERS, CRASHED, REFUSED_HERE, BUILT_HERE)
+REFUSED_HERE, BUILT_HERE, UNKNOWN = "refused here alone", "built here alone", "not compared"
+IMPOSSIBLE = "no size, refused here alone"
+FAULTS = (DIFFERS, CRASHED, REFUSED_HERE, IMPOSSIBLE, BUILT_HERE)
 """What is shown, the worst first."""
 
 
@@ -107,7 +112,7 @@ def bases(model_type: str, seed: str, published: Iterable[dict[str, Any]] = ()) 
         if judge(model_type, classes(model_type)[0], raw).verdict != AGREES:
             continue
         with suppress(Exception):  # a config that no class makes places of
-            config = live.config_class(model_type)(**{key: value for key, value in raw.items() if key != "model_type"})
+            config = live.config_class(model_type)(**{key: deepcopy(value) for key, value in raw.items() if key != "model_type"})
             base = Base(raw, places(config, family(model_type).fields, raw), source(config))
             yield base
             if raw is plain:
@@ -145,7 +150,10 @@ def judge(model_type: str, class_name: str, raw: dict[str, Any]) -> Trial:
     """Hold a config to the live class."""
     built, theirs = _ask(lambda: _live_digest(model_type, class_name, raw), RefusedError)
     counted, ours = _ask(lambda: _own_digest(class_name, raw), WeighbridgeError)
-    return Trial(model_type, class_name, raw, _verdict(counted, built, same=ours == theirs), ours, theirs)
+    verdict = _verdict(counted, built, same=ours == theirs)
+    if verdict == REFUSED_HERE and NO_SIZE.search(ours):
+        verdict = IMPOSSIBLE
+    return Trial(model_type, class_name, raw, verdict, ours, theirs)
 
 
 def _verdict(counted: str, built: str, *, same: bool) -> str:
@@ -171,7 +179,7 @@ def _ask(build: Callable[[], str], refusal: type[Exception]) -> tuple[str, str]:
     except (TimeoutError, MemoryError):
         return UNKNOWN, ""
     except refusal as error:
-        bound = str(error).startswith(("TimeoutError", "MemoryError", "RuntimeError: [enforce fail"))
+        bound = str(error).startswith(("TimeoutError", "MemoryError", "ImportError", "RuntimeError: [enforce fail"))
         return (UNKNOWN, "") if bound else ("refused", str(error))
     except Exception as error:  # whatever it is, it should have been a refusal
         return CRASHED, f"{type(error).__name__}: {error}"
@@ -217,7 +225,9 @@ def summarize(found: Iterable[Trial]) -> Iterator[str]:
         causes: dict[str, list[Trial]] = {}
         for trial in listed:
             if trial.verdict == verdict:
-                causes.setdefault(trial.cause if verdict in (REFUSED_HERE, BUILT_HERE) else trial.model_type, []).append(trial)
+                causes.setdefault(trial.model_type if verdict in (DIFFERS, CRASHED) else trial.cause, []).append(trial)
+        if verdict == IMPOSSIBLE:  # meant so
+            continue
         for cause, members in sorted(causes.items(), key=lambda entry: -len(entry[1])):
             smallest = min(members, key=lambda trial: len(json.dumps(trial.raw)))
             types = sorted({trial.model_type for trial in members})

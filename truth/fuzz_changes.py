@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from truth import live
-from truth.aliases import find_aliases
+from truth.aliases import CODE_BESIDE, find_aliases
 from truth.changes import ABSENT, IDLE, SPECIAL, Change, words
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Field
@@ -43,6 +43,8 @@ def places(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> di
     for sort, place in _places(config, fields, raw):
         found[sort].append(place)
     for path, key, value, _ in find_aliases(config, fields, raw):
+        if raw.get("model_type") in CODE_BESIDE and key not in type(config).attribute_map.values():
+            continue  # which code beside the files reads, and not the library's own class
         found["alias"].append(Place(path, value, key))
     return {sort: listed for sort, listed in found.items() if listed}
 
@@ -52,6 +54,7 @@ def _places(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any], abov
     general = live.general_keys()
     if hasattr(config, "rope_parameters"):
         yield "rotary", Place(above, _turned_width(config))
+    yield "general", Place((*above, "rope_scaling"), _turned_width(config))
     for key, value in config.to_dict().items():
         inner = live.value(config, key)
         if key in IDLE or key.startswith("_") or not key:
@@ -92,9 +95,10 @@ def draw_changes(rng: random.Random, found: Mapping[str, list[Place]], text: str
 def draw_change(rng: random.Random, sort: str, place: Place, text: str) -> list[Change]:
     """Draw what becomes of one place; an alias may stand alone, where its key is taken away."""
     path, key = place.path, place.path[-1] if place.path else ""
-    if sort == "rotary":
+    if sort == "rotary" or (sort, key) == ("general", "rope_scaling"):
         older = rng.random() < 0.4
-        return [Change((*path, "rope_scaling" if older else "rope_parameters"), draw_rotary(rng, place.value, older))]
+        above = path if sort == "rotary" else path[:-1]
+        return [Change((*above, "rope_scaling" if older else "rope_parameters"), draw_rotary(rng, place.value, older))]
     if sort == "part":
         return [Change(path, rng.choice((None, {}, ABSENT)))]
     if key in SPECIAL and rng.random() < 0.7:
@@ -128,7 +132,7 @@ def _of_number(rng: random.Random, value: int, near: object) -> Any:
 
 
 def _of_fraction(rng: random.Random, value: float, near: object) -> Any:
-    return rng.choice((0.0, 1.0, 0.5, 2 * value, value / 2, int(value), -1.0, None))
+    return rng.choice((0.0, 1.0, 0.5, 2 * value, value / 2, round(min(value, 1e6)), -1.0, None))
 
 
 def _of_word(rng: random.Random, value: str, near: list[str]) -> Any:

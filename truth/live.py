@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
+from copy import deepcopy
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -33,7 +34,8 @@ def build(model_type: str, class_name: str, raw: Mapping[str, Any], device: str 
     cls, config_cls = live_class(model_type, class_name), config_class(model_type)
     arguments = _arguments(cls) - set(config_cls.sub_configs) - set(getattr(config_cls, "__dataclass_fields__", ()))
     keywords = {key: value for key, value in raw.items() if key in arguments and not isinstance(value, Mapping)}
-    fields = {key: value for key, value in raw.items() if key not in keywords and key != "model_type"}
+    # A config class writes into what it is given, such as a set of rotary parameters.
+    fields = {key: deepcopy(value) for key, value in raw.items() if key not in keywords and key != "model_type"}
     with torch.device(device), safe, torch.no_grad():
         try:
             return cls(config_cls(**fields), **keywords).eval()

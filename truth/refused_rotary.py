@@ -1,41 +1,52 @@
-"""Which types of rotary positions no class of a model type builds: asked of the classes, since each knows its own.
+"""Which sets of rotary parameters no class of a model type builds: asked of the classes, since each knows its own.
 
-``python -m truth.refused_rotary`` sets every set of rotary parameters in a small config of each type, and in its sub-configs, to every type that the
-reference knows and to two that it does not, complete with all that it needs, and writes ``blueprints/refused_rotary.txt``: by model type and
-key path, the types that none of its classes builds where ours would.
+``python -m truth.refused_rotary [TYPE ...]`` sets every set of rotary parameters in small configs of each type, and in its sub-configs, to every type
+that the reference knows and to two that it does not, complete with all that it needs, and writes ``blueprints/refused_rotary.txt``: by model type
+and key path, the types that none of its classes builds where ours would, and how many factors LongRoPE wants. With types named it renews their lines alone.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from truth import live
+from truth.changes import ABSENT as TAKEN_AWAY
 from truth.changes import Change, apply_change
-from truth.check import classes
+from truth.check import TOUCHES, classes
+from truth.draw import draw
 from truth.live import RefusedError
 from truth.probe import hurry
 from truth.trials import bases
 from weighbridge import model
-from weighbridge.blueprints import MODULES, is_remote, type_lines
-from weighbridge.blueprints.refused_rotary import PATH, UNKNOWN
+from weighbridge.blueprints import MODULES, is_remote, refused_rotary, type_lines
+from weighbridge.blueprints.refused_rotary import ABSENT, KEYS, LENGTHS, PATH, UNKNOWN, count_factors, inside, sizes_at
 from weighbridge.core.errors import WeighbridgeError
 
-KEYS = ("rope_parameters", "rope_scaling")
-"""The key, and its older name, which some classes read otherwise."""
-KINDS: dict[str, dict[str, Any]] = {
-    "linear": {"factor": 2.0},
-    "dynamic": {"factor": 2.0},
-    "yarn": {"factor": 4.0, "original_max_position_embeddings": 16},
-    "llama3": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 16},
-    "proportional": {"partial_rotary_factor": 0.5},
-    "axial": {},
-    "mrope": {"mrope_section": [2, 1, 1]},
-    "su": {"short_factor": [1.0] * 4, "long_factor": [1.0] * 4},
-    UNKNOWN: {},
+BOUND = {"original_max_position_embeddings": 16}
+ONE = {"short_factor": [1.0], "long_factor": [1.0], **BOUND}
+"""Factors that fit any heads, since one is taken for all."""
+STRANGE = {"short_factor": [1.0] * 997, "long_factor": [1.0] * 997, **BOUND}
+KINDS: dict[str, tuple[dict[str, Any], ...]] = {
+    "default": ({},),
+    "linear": ({"factor": 2.0},),
+    "dynamic": ({"factor": 2.0}, {"factor": 2.0, **BOUND}),
+    "yarn": ({"factor": 4.0, **BOUND},),
+    "llama3": ({"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, **BOUND},),
+    "longrope": (ONE,),
+    "proportional": ({"partial_rotary_factor": 0.5},),
+    "axial": ({},),
+    "mrope": ({"mrope_section": [2, 1, 1]},),
+    "su": ({"short_factor": [1.0] * 4, "long_factor": [1.0] * 4}, ONE),
+    UNKNOWN: ({},),
 }
-"""By type: all that it needs. The factors of LongRoPE, which Phi called ``su``, must fit the heads, so that these are not asked about."""
+"""By type: all that it needs, in one or more ways. Phi counts the factors of LongRoPE, and called it ``su``, so that it is not asked about."""
+FURTHER = 2
+"""Drawn configs on which a type must be refused by the base class, too."""
 
 
 def places(config: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -52,26 +63,122 @@ def find_refused(model_type: str) -> dict[str, list[str]]:
     """Return, by the path of the key, the types of rotary positions that no class of a type builds, and ours would."""
     found: dict[str, set[str]] = {}
     names = classes(model_type)
-    for raw in bases(model_type, "rotary"):
-        given = {key: value for key, value in raw.items() if key != "model_type"}
-        for place in places(live.config_class(model_type)(**given)):
+    first = bases(model_type, "rotary")
+    for raw in (*first, *_further(model_type, names[:1])):
+        names = names if raw in first else names[:1]
+        for place in places(_config(model_type, raw)):
             kinds = set(asked(model_type))
             for key in KEYS:  # what one key takes, the other is not asked about
-                kinds = {kind for kind in kinds if _is_refused(model_type, names, raw, (*place, key), kind)}
                 path = ".".join((*place, key))
-                found[path] = found.get(path, kinds) & kinds
-    return {path: sorted(kinds) for path, kinds in found.items() if kinds}
+                kinds &= found.get(path, kinds)
+                kinds = {kind for kind in kinds if _is_refused(model_type, names, raw, (*place, key), kind)}
+                found[path] = kinds
+            if len(found[".".join((*place, KEYS[0]))]) and _wants_one(model_type, names, raw, place):
+                found[".".join((*place, KEYS[0]))].add(ABSENT)
+    result = {path: sorted(kinds) for path, kinds in found.items()}
+    for path, turned in find_lengths(model_type).items():
+        result.setdefault(path, []).append(LENGTHS + turned)
+    return {path: kinds for path, kinds in result.items() if kinds}
+
+
+def _further(model_type: str, names: list[str]) -> Iterator[dict[str, Any]]:
+    for index in range(FURTHER):
+        raw = draw(f"rotary {index}", model_type, 0.6)
+        if theirs_builds(model_type, names, raw):
+            yield raw
 
 
 def asked(model_type: str) -> list[str]:
     """Return the types that a model type is asked about."""
-    return [kind for kind in KINDS if kind != "su" or "phi" not in model_type]
+    return [kind for kind in KINDS if kind not in ("su", "longrope") or "phi" not in model_type]
+
+
+def _config(model_type: str, raw: Mapping[str, Any]) -> Any:
+    return live.config_class(model_type)(**{key: deepcopy(value) for key, value in raw.items() if key != "model_type"})
+
+
+def _with(raw: dict[str, Any], place: tuple[str, ...], key: str, value: Any) -> dict[str, Any]:
+    for name in KEYS:
+        if (place or name in raw) and name in inside(raw, place):
+            raw = apply_change(raw, Change((*place, name), TAKEN_AWAY))
+    return raw if value is None else apply_change(raw, Change((*place, key), value))
 
 
 def _is_refused(model_type: str, names: list[str], raw: dict[str, Any], path: tuple[str, ...], kind: str) -> bool:
-    without = {key: value for key, value in raw.items() if key not in KEYS} if len(path) == 1 else raw
-    changed = apply_change(without, Change(path, {"rope_type": kind, "rope_theta": 10000.0, **KINDS[kind]}))
-    return ours_builds(names, changed) and not theirs_builds(model_type, names, changed)
+    """Say whether a type is refused in all the ways of writing it that ours takes."""
+    *place, key = path
+    spelled = ("rope_type", "type") if key == "rope_scaling" else ("rope_type",)
+    stated = [{name: kind, "rope_theta": 10000.0, **needed} for needed in KINDS[kind] for name in spelled]
+    tried = [changed for value in stated if ours_builds(names, changed := _with(raw, tuple(place), key, value))]
+    return bool(tried) and not any(theirs_builds(model_type, names, changed) for changed in tried)
+
+
+def _wants_one(model_type: str, names: list[str], raw: dict[str, Any], place: tuple[str, ...]) -> bool:
+    without = _with(raw, place, KEYS[0], None)
+    return without != raw and ours_builds(names, without) and not theirs_builds(model_type, names, without)
+
+
+def find_lengths(model_type: str) -> dict[str, str]:
+    """Return, by the path of the key, which part of a head LongRoPE wants factors for, where the classes count them."""
+    names, found = classes(model_type)[:1], dict[str, list[str]]()
+    for index, touch in enumerate(TOUCHES[1:8:2]):
+        raw = draw(f"lengths {index}", model_type, touch)
+        if not theirs_builds(model_type, names, raw):
+            continue
+        for place in places(_config(model_type, raw)):
+            if "partial_rotary_factor" in inside(raw, place):
+                raw = apply_change(raw, Change((*place, "partial_rotary_factor"), TAKEN_AWAY))
+            for key in KEYS:
+                path, refused = ".".join((*place, key)), _with(raw, place, key, {"rope_type": "longrope", "rope_theta": 10000.0, **STRANGE})
+                count = _count_wanted(model_type, names, refused)
+                if count is not None:  # a single pair takes any number of them
+                    fitting = list(_fitting(names, refused, place, key, count))
+                    found[path] = [turned for turned in found.get(path, fitting) if turned in fitting]
+    return {path: turned[0] for path, turned in found.items() if turned}
+
+
+def _count_wanted(model_type: str, names: list[str], raw: dict[str, Any]) -> int | None:
+    """Return how many factors the classes want that refuse so many, as they say it."""
+    wanted = None
+    for name in names:
+        try:
+            with hurry():
+                live.build(model_type, name, raw)
+        except TimeoutError:
+            return None
+        except RefusedError as error:
+            said = re.search(r"broadcast a dimension of length (\d+) at -1! Mismatching argument at index 1", str(error))
+            if said is None:
+                return None
+            wanted = int(said[1])
+        else:
+            return None
+    return wanted
+
+
+SHARES = (1.0, 0.5, 0.25, 0.75, 0.4)
+
+
+def _fitting(names: list[str], raw: dict[str, Any], place: tuple[str, ...], key: str, count: int) -> Iterator[str]:
+    """Yield the sizes and shares that give so many factors, the likeliest first."""
+    try:
+        described = model(raw, names[0]).description
+    except WeighbridgeError:
+        return
+    if described is None:
+        return
+    known, _, whole = described
+    sizes = sizes_at(known.fields, whole, place)
+    if sizes is None:
+        return
+    dims = sorted(
+        (word for word, value in vars(sizes).items() if word.endswith(("dim", "rope", "rotary")) and type(value) is int),
+        key=lambda word: word != "head_dim",
+    )
+    for turned in (f"{word}*{share}" for share in SHARES for word in (*dims, "hidden/heads")):
+        around = inside(raw, place)
+        if count_factors(turned, sizes, around, around[key]) == count:
+            yield turned
 
 
 def ours_builds(names: list[str], raw: Mapping[str, Any]) -> bool:
@@ -93,23 +200,31 @@ def theirs_builds(model_type: str, names: list[str], raw: Mapping[str, Any]) -> 
                 live.build(model_type, name, raw)
         except TimeoutError:
             return True  # not known
-        except RefusedError:
-            continue
+        except RefusedError as error:
+            if not str(error).startswith("ImportError"):  # an extra that is not installed
+                continue
         return True
     return False
 
 
 def main() -> None:
     """Write the file."""
-    lines = []
-    Path(PATH).write_text("", "utf-8")  # so that ours builds what the classes refuse
+    every = [name for name in sorted(MODULES) if not is_remote(name)]
+    types = sys.argv[1:] or every
+    lines = {line.partition(": ")[0]: line for line in Path(PATH).read_text("utf-8").splitlines()}
+    kept = {name: line for name, line in lines.items() if name not in types}
+    _write(kept)  # so that ours builds what the classes refuse
+    for model_type in types:
+        if found := find_refused(model_type):
+            kept[model_type] = f"{model_type}: " + " ".join(f"{path}={','.join(kinds)}" for path, kinds in sorted(found.items()))
+            print(kept[model_type], flush=True)
+    _write(kept)
+
+
+def _write(lines: Mapping[str, str]) -> None:
+    Path(PATH).write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), "utf-8")
     type_lines.forget(PATH)
-    for model_type in sorted(name for name in MODULES if not is_remote(name)):
-        found = find_refused(model_type)
-        if found:
-            lines.append(f"{model_type}: " + " ".join(f"{path}={','.join(kinds)}" for path, kinds in sorted(found.items())))
-            print(lines[-1], flush=True)
-    Path(PATH).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    refused_rotary.forget()
 
 
 if __name__ == "__main__":

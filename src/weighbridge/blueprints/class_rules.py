@@ -42,9 +42,24 @@ def stages_exist(stages: int, out_indices: Any, out_features: Any) -> bool:
     return all(-stages - 1 <= index <= stages for index in out_indices or ()) and all(0 < number <= stages for number in named)
 
 
+def stages_ordered(stages: int, out_indices: Any, out_features: Any) -> bool:
+    """Say whether those stages of a backbone are asked for in their order and once, and the same ones by number and by name.
+
+    >>> stages_ordered(4, [2, 4], ["stage2", "stage4"]), stages_ordered(4, [4, 2], None), stages_ordered(4, [2], ["stage1"])
+    (True, False, False)
+    """
+    names = ["stem", *(f"stage{number}" for number in range(1, stages + 1))]
+    listed = [
+        [index % len(names) for index in out_indices] if out_indices is not None else None,
+        [names.index(name) for name in out_features] if out_features is not None else None,
+    ]
+    given = [places for places in listed if places is not None]
+    return all(places == sorted(set(places)) for places in given) and all(places == given[0] for places in given)
+
+
 FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},
-    **{call.__name__: call for call in (all, any, len, list, min, sorted, stages_exist, turns_pairs, type)},
+    **{call.__name__: call for call in (all, any, len, list, min, sorted, stages_exist, stages_ordered, turns_pairs, type)},
 }
 """What a rule may call."""
 
@@ -108,13 +123,15 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
         return Text("rotary positions turn pairs, and {width} is odd", width=found[0] // found[1])
     if rule.text.startswith("stages_exist"):
         return Text("a backbone of {count} stages has not all of those whose maps are asked for", count=found[0])
+    if rule.text.startswith("stages_ordered"):
+        return Text("a backbone gives its stages in their order, each once, and out_features and out_indices must name the same ones")
     said = ", ".join(f"{key} {say_value(value)}" for key, value in zip(rule.keys, found, strict=True))
     return Text("the class wants {rule}, found {found}", rule=rule.text, found=said)
 
 
 def _is_open(rule: Rule, values: _Values, stated: list[str]) -> bool:
     """Say whether a rule reads a key that the class works out of others, and does not expect that."""
-    expected = "None" in rule.text or rule.text.startswith(("stages_exist", "turns_pairs"))
+    expected = "None" in rule.text or rule.text.startswith(("stages_exist", "stages_ordered", "turns_pairs"))
     return not expected and any(key not in stated and values.find(key) is None for key in rule.keys)
 
 

@@ -9,7 +9,8 @@ from weighbridge.blueprints.inner_classes import builders
 from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.blueprints.other_files import unwrap
 from weighbridge.blueprints.params_json import from_params_json, is_params_json
-from weighbridge.blueprints.refused_nulls import refuse_nulls
+from weighbridge.blueprints.refused_kinds import refuse_kinds
+from weighbridge.blueprints.refused_rotary import refuse_rotary
 from weighbridge.blueprints.refused_values import is_suspicious, refuse_pairs, refuse_values, with_zeros
 from weighbridge.blueprints.stated_type import architectures, refuse_deep, stated_type, type_of_published_code
 from weighbridge.config.alias import TYPES, known_class
@@ -78,7 +79,6 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         known = known._replace(fields=with_zeros(model_type, known.fields, raw))
     if is_suspicious(raw):
         refuse_values(model_type, known.fields, raw, base=class_name == known.base)
-        refuse_nulls(model_type, asked)
     try:
         sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys, stated)
     except ConfigError:
@@ -87,8 +87,10 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
     # Behind the fields, whose own refusals say more.
     refuse_types(model_type, asked)
+    refuse_kinds(model_type, asked)
     refuse_functions(model_type, class_name, sizes, asked)
     refuse_pairs(model_type, known.fields, sizes, asked)
+    refuse_rotary(model_type, known.fields, sizes, asked)
     if is_remote(model_type):
         known = known._replace(remote=frozenset(known.classes))
     return ModelValue(

@@ -8,7 +8,7 @@ another of its names (``attribute_map``). Types whose code stands elsewhere are 
 from __future__ import annotations
 
 from weighbridge.blueprints.class_rules import refuse_unfit
-from weighbridge.blueprints.refused_rotary import is_refused
+from weighbridge.blueprints.refused_rotary import UNKNOWN, is_refused
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -42,7 +42,8 @@ class Declared(NamedTuple):
         inner: By the key of a sub-config, its class behind a colon, or the model type that is meant where it names none.
         lists: The lists of layer kinds whose entries (``!``) or length (``#``) the class checks; ``axial`` where
             positions turn on axes alone; ``named`` where a backbone states its model type; ``-key`` what the class works out by itself;
-            ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`); ``unlisted`` where it checks kinds of layers without declaring any.
+            ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`); ``unlisted`` where it checks kinds of layers without declaring any;
+            ``lacks:key`` where it has nothing under a key that sets of rotary parameters ask for.
         name: The class.
         layers: ``NAMES=N``: by which names it is told how many layers it has, the first that is given first, and how many by default.
     """
@@ -68,25 +69,15 @@ def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> Non
         inside = raw.get(part)
         if isinstance(inside, dict) and inside.get(key, 0) is None:
             raw = {**raw, part: {name: value for name, value in inside.items() if name != key}}
-    _refuse(model_type, _of_type(model_type), raw, path)
-
-
-def refuse_misfits(model_type: str, raw: Mapping[str, Any]) -> None:
-    """Refuse values of a plain config that do not fit together, when all else about it is known to be in order: a row of many.
-
-    Raises:
-        ConfigError: A rule of the type's config class does not hold.
-    """
-    declared = _of_type(model_type)
-    if "rules" in declared.lists:
-        refuse_unfit(declared.name, raw)
+    _refuse((model_type, ""), _of_type(model_type), raw, path)
 
 
 SET_BY_OUTER = {"depth_pro": tuple((f"{part}_model_config", "image_size") for part in ("image", "patch", "fov"))}
 """What an outer class sets in its sub-configs whatever these say, be it null."""
 
 
-def _refuse(model_type: str, declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+def _refuse(asked: tuple[str, str], declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+    """Refuse what a class does not take; of rotary positions *asked* says the model type that was asked, and the path within it."""
     keys, inner = declared.keys, declared.inner
     for key, value in raw.items():
         kind = keys.get(key)
@@ -99,12 +90,11 @@ def _refuse(model_type: str, declared: Declared, raw: Mapping[str, Any], path: s
                 raise ConfigError("a backbone states its model type", key=f"{path}{key}.model_type")
             named = value.get("model_type", stands)
             inside = _of_class(stands[1:]) if stands[:1] == ":" else _of_type(named)
-            # What was asked of the outer type was asked with a sub-config of its usual type.
-            _refuse(model_type if stands[:1] == ":" or named == stands else "", inside, value, f"{path}{key}.")
+            _refuse(_whose_rotary(asked, key, stands, named), inside, value, f"{path}{key}.")
     if keys:
         _refuse_labels(raw, path)
         _refuse_attributes(declared, raw, path)
-        _refuse_rotary(model_type, declared, raw, path)
+        _refuse_rotary(asked, declared, raw, path)
         if "rules" in declared.lists:
             refuse_unfit(declared.name, raw, path)
     if "layer_types" in raw or "mlp_layer_types" in raw:
@@ -112,6 +102,15 @@ def _refuse(model_type: str, declared: Declared, raw: Mapping[str, Any], path: s
         for checked in (*declared.lists, *undeclared):
             if isinstance(raw.get(checked[:-1]), (list, tuple)):
                 _refuse_list(checked, declared, raw, path)
+
+
+def _whose_rotary(asked: tuple[str, str], key: str, stands: str, named: Any) -> tuple[str, str]:
+    """Return the model type that was asked about the rotary positions of a sub-config: the outer one, unless it is of another type than usual."""
+    model_type, path = asked
+    if stands[:1] == ":" or named == stands:
+        return model_type, f"{path}{key}."
+    strict = is_refused(model_type, f"{path}{key}.rope_parameters", UNKNOWN)
+    return (named, "") if strict and isinstance(named, str) else ("", "")
 
 
 def takes(kind: str, value: Any) -> bool:
@@ -161,6 +160,8 @@ def _refuse_labels(raw: Mapping[str, Any], path: str) -> None:
     names, labels = raw.get("id2label"), raw.get("num_labels")
     if "num_labels" in raw and not isinstance(labels, (int, Quantity)):
         raise ConfigError(Text("expected a whole number, found {what}", what=say_value(labels)), key=f"{path}num_labels", value=labels)
+    if names is not None and not isinstance(names, dict):
+        raise ConfigError("expected a mapping from index to label", key=f"{path}id2label", value=names)
     if isinstance(names, dict):
         labels = len(names)
         strange = next((name for name in names if isinstance(name, str) and not name.strip().lstrip("+-").isdecimal()), None)
@@ -170,6 +171,11 @@ def _refuse_labels(raw: Mapping[str, Any], path: str) -> None:
         raise ConfigError("a single label is one of two or more", key=f"{path}problem_type", value=raw["problem_type"])
 
 
+DTYPES = frozenset(
+    """bfloat16 bool cdouble cfloat complex128 complex32 complex64 double float float16 float32 float4_e2m1fn_x2 float64 float8_e4m3fn
+    float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu half int int16 int32 int64 int8 long short uint16 uint32 uint64 uint8""".split()
+)
+"""The names of torch's number formats, by which a config says what its weights are saved in (torch 2.13.0)."""
 READ_ONLY = ("is_heterogeneous", "per_layer_attributes", "use_return_dict")
 """What every config class works out by itself."""
 
@@ -179,6 +185,13 @@ def _refuse_attributes(declared: Declared, raw: Mapping[str, Any], path: str) ->
     for key in (*READ_ONLY, *(word[1:] for word in declared.lists if word[:1] == "-")):
         if key in raw and key not in declared.keys:
             raise ConfigError("the class works it out by itself, and refuses to be given it", key=path + key, value=raw[key])
+    dtype = raw.get("torch_dtype") if raw.get("dtype") is None else raw["dtype"]
+    if isinstance(dtype, str) and dtype not in DTYPES:
+        raise ConfigError(
+            Text("{found} is no number format; such as {known}", found=say_value(dtype), known="bfloat16, float16, float32"),
+            key=f"{path}dtype",
+            value=dtype,
+        )
     if raw.get("output_attentions") and raw.get("attn_implementation") not in (None, "eager"):
         raise ConfigError("attention that is given out is computed eagerly", key=f"{path}output_attentions", value=True)
     for key in ("layer_types", "mtp_layer_types", "rope_parameters", "rope_scaling"):
@@ -205,24 +218,53 @@ NEEDED = {
 """By the type of rotary positions: what must be said of it (transformers 5.23.0, modeling_rope_utils.py)."""
 
 
-def _refuse_rotary(model_type: str, declared: Declared, raw: Mapping[str, Any], path: str) -> None:
+BOUNDED = frozenset(("yarn", "longrope", "llama3"))
+"""Types of rotary positions that want to know how many positions a model was trained with."""
+
+
+def _refuse_rotary(asked: tuple[str, str], declared: Declared, raw: Mapping[str, Any], path: str) -> None:
     """Refuse rotary positions that lack a number which their type needs, or whose type the classes do not know (some know axial ones alone)."""
-    if "rope_parameters" not in declared.keys:
-        return
     key = "rope_scaling" if raw.get("rope_scaling") else "rope_parameters"
     stated = raw.get(key)
-    if type(stated) is not dict:
+    if type(stated) is not dict or not stated:
         return
     named = stated.get("rope_type", stated.get("type", "default"))
-    if "axial" in declared.lists and named not in ("default", "axial"):
+    known = "rope_parameters" in declared.keys
+    if known and "axial" in declared.lists and named not in ("default", "axial"):
         raise ConfigError(Text("only {types} is described here", types=join_with_or(("default", "axial"))), key=f"{path}{key}", value=named)
-    for needed in NEEDED.get(str(named), ()):
+    for needed in (*NEEDED.get(str(named), ()), *_needed_beside(str(named), declared, raw, key)):
         if needed not in stated:
             raise ConfigError(
                 Text("rotary positions of the type {type} need {key}", type=named, key=needed), key=f"{path}{key}", value=named
             )
-    if named != "default" and is_refused(model_type, path + key, str(named)):
+    for needed in _needed_around(str(named), declared, raw, key):
+        raise ConfigError(
+            Text("rotary positions of the type {type} need {key}", type=named, key=path + needed), key=f"{path}{key}", value=named
+        )
+    nested = any(isinstance(inner, dict) for inner in stated.values())  # a set for each kind of layer
+    if known and not nested and is_refused(asked[0], asked[1] + key, str(named)):
         raise ConfigError(Text("the class knows no rotary positions of the type {type}", type=named), key=f"{path}{key}", value=named)
+
+
+def _needed_beside(named: str, declared: Declared, raw: Mapping[str, Any], key: str) -> Iterator[str]:
+    """Yield what a set of rotary parameters must say as well, since the config's class does not put it there."""
+    if named in BOUNDED and not _completes(declared, raw, key):
+        yield "original_max_position_embeddings"
+        if named == "llama3":
+            yield "rope_theta"
+
+
+def _needed_around(named: str, declared: Declared, raw: Mapping[str, Any], key: str) -> Iterator[str]:
+    """Yield the keys that a class must have for a type of rotary positions, and has not."""
+    asked = ("hidden_size", "num_attention_heads") if named == "longrope" else ()
+    if named == "yarn" or (named in BOUNDED and _completes(declared, raw, key) and "original_max_position_embeddings" not in raw):
+        asked = ("max_position_embeddings", *asked)
+    yield from (key for key in asked if f"lacks:{key}" in declared.lists and raw.get(key) is None)
+
+
+def _completes(declared: Declared, raw: Mapping[str, Any], key: str) -> bool:
+    """Say whether a class completes a set of rotary parameters: one that declares them does, others where an older file states both its keys."""
+    return "rope_parameters" in declared.keys or bool(key == "rope_scaling" and raw.get("rope_theta"))
 
 
 def _refuse_list(checked: str, declared: Declared, raw: Mapping[str, Any], path: str) -> None:

@@ -77,7 +77,7 @@ def _chosen_activations(model_type: str, fields: tuple[Field, ...], raw: Mapping
     chosen: list[tuple[Place, str]] = []
     for key, value in learned_activations(fields, raw):
         stand = places().get((model_type, key))
-        if stand is None and _is_carried(fields, raw, key):
+        if stand is None and (_is_carried(fields, raw, key) or not _chooses_activation(key)):
             continue
         if stand is None or any(not place.path for place in stand):
             raise ConfigError(
@@ -85,6 +85,16 @@ def _chosen_activations(model_type: str, fields: tuple[Field, ...], raw: Mapping
             )
         chosen += [(place, value) for place in stand]
     return chosen
+
+
+def _chooses_activation(key: str) -> bool:
+    """Say whether a key may choose an activation; ``distribution_output`` may not, whatever its value.
+
+    >>> _chooses_activation("text_config.hidden_act"), _chooses_activation("merge_type")
+    (True, False)
+    """
+    last = key.rpartition(".")[2]
+    return "act" in last or "nonlinear" in last or any(last == known.rpartition(".")[2] for _, known in places())
 
 
 def learned_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

@@ -323,8 +323,8 @@ def _bind_concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
     if value is None:
         value = _default_of(field, so_far, path)
     elif field.kind == "switch" and type(value) is not bool:
-        if value in (0, 1) and isinstance(value, int):
-            return bool(value)
+        if isinstance(value, (int, float)):
+            return bool(value)  # as Python reads it; a class that declares true or false has refused other numbers
         raise ConfigError(Text("expected true or false, found {value!r:.60}", value=value), key=path + field.key, value=value)
     elif field.kind == "sequence" and not isinstance(value, (list, tuple)):
         raise ConfigError(Text("expected a list, found {what}", what=say_value(value)), key=path + field.key, value=value)

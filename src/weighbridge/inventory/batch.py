@@ -11,7 +11,9 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.blueprints import MODULES, family
-from weighbridge.blueprints.field_types import refuse_misfits
+from weighbridge.blueprints.field_types import refuse_types
+from weighbridge.blueprints.refused_kinds import refuse_kinds
+from weighbridge.blueprints.refused_rotary import refuse_rotary
 from weighbridge.blueprints.refused_values import refuse_pairs
 from weighbridge.columns.column import Column
 from weighbridge.columns.evaluate import Block, blocks, table_of
@@ -135,9 +137,9 @@ def _as_columns(configs: list[NamedConfig]) -> list[Row]:
     columns = {name: values for name, values in columns.items() if values.count(values[0]) < len(values)}
     single = {name: value for name, value in first.items() if name not in columns}
     table = table_of(model_type, single | columns, class_name)
-    if table.rows != len(configs):  # nothing but what is alike: one of them tells of all
-        row = row_of_config(first, "")
-        return [row | {"path": path} for path, _ in configs]
+    if table.rows != len(configs):  # nothing but what is alike: one of them tells of all that state the same
+        seen: dict[tuple[Any, ...], Row] = {}
+        return [_weigh_config(config, seen) for config in configs]
     rows: list[Row | None] = [None] * len(configs)
     for block in blocks(table):
         numbers = block.rows.tolist()
@@ -168,10 +170,13 @@ def _of_block(block: Block, model_type: str, class_name: str, configs: list[Name
 
 
 def _fits(model_type: str, sizes: Config, raw: dict[str, Any]) -> bool:
-    """Say whether a row's values fit together, which columns do not ask."""
+    """Say whether a row's values are such as its classes take and fit together, which columns do not ask."""
+    fields = family(model_type).fields
     try:
-        refuse_pairs(model_type, family(model_type).fields, sizes, raw)
-        refuse_misfits(model_type, raw)
+        refuse_types(model_type, raw)
+        refuse_kinds(model_type, raw)
+        refuse_pairs(model_type, fields, sizes, raw)
+        refuse_rotary(model_type, fields, sizes, raw)
     except ConfigError:
         return False
     return True

@@ -76,6 +76,45 @@ REFUSED = [
         "hidden_size (1) leaves no width for num_attention_heads (64)",
     ),
     ({"model_type": "dinov2", "num_hidden_layers": 4, "out_indices": [9, 12]}, "num_hidden_layers and out_indices: a backbone of 4 stages"),
+    (
+        {"model_type": "dinov2", "num_hidden_layers": 4, "out_indices": [3, 1]},
+        "num_hidden_layers and out_indices: a backbone gives its stages",
+    ),
+    ({"model_type": "dinov2", "out_features": ["stage2"], "out_indices": [1]}, "out_indices and out_features: a backbone gives its stages"),
+    (
+        {"model_type": "llama", "rope_scaling": {"rope_type": "longrope", "short_factor": [1.0] * 7, "long_factor": [1.0] * 7}},
+        "rope_scaling.short_factor: LongRoPE wants a factor for each of 64 pairs that are turned, found 7 entries",
+    ),
+    (
+        {"model_type": "stablelm", "rope_parameters": {"rope_type": "longrope", "short_factor": [1.0] * 7, "long_factor": [1.0]}},
+        "rope_parameters.short_factor: LongRoPE wants a factor for each of 10 pairs",
+    ),
+    ({"model_type": "mellum", "rope_parameters": {"rope_theta": 1e6}}, "rope_parameters: the class knows no rotary positions of the type"),
+    ({"model_type": "cohere_compass"}, "text_config.rope_parameters: the class has no rotary parameters of its own; state a set of them"),
+    (
+        {"model_type": "llava_next", "text_config": {"model_type": "mistral", "rope_scaling": {"rope_type": "llama4"}}},
+        "text_config.rope_scaling: the class knows no rotary positions of the type llama4",
+    ),
+    (
+        {"model_type": "clip", "rope_scaling": {"type": "yarn", "factor": 2.0}},
+        "rope_scaling: rotary positions of the type yarn need original_max_position_embeddings",
+    ),
+    (
+        {"model_type": "vit", "rope_parameters": {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 16}},
+        "rope_parameters: rotary positions of the type yarn need max_position_embeddings",
+    ),
+    (
+        {"model_type": "mamba", "rope_scaling": {"type": "longrope", "short_factor": [1.0], "long_factor": [1.0]}},
+        "rope_scaling: rotary positions of the type longrope need original_max_position_embeddings",
+    ),
+    (
+        {"model_type": "llama", "rope_theta": [1e4]},
+        "rope_theta: no class of this type can be built with the list [10000.0]; without the key",
+    ),
+    ({"model_type": "hunyuan_v1_dense"}, "head_dim: the class has no value of its own for it; state one"),
+    ({"model_type": "bert", "torch_dtype": "auto"}, "dtype: the string 'auto' is no number format; such as bfloat16"),
+    ({"model_type": "bert", "id2label": "three"}, "id2label: expected a mapping"),
+    ({"model_type": "esmc", "num_key_value_heads": 4}, "num_key_value_heads: the class wants num_key_value_heads is None or"),
     ({"model_type": "squeezebert", "embedding_size": 64}, "embedding_size: the class wants embedding_size == hidden_size"),
     ({"model_type": "vit", "output_attentions": True, "attn_implementation": "sdpa"}, "output_attentions: attention that is given out"),
     ({"model_type": "step3p5", "swiglu_limits": 32}, "swiglu_limits: expected a list or null, found 32"),
@@ -103,8 +142,15 @@ TAKEN = [
     {"model_type": "llama", "hidden_size": 63, "num_attention_heads": 9, "num_key_value_heads": 9, "partial_rotary_factor": 0.5},
     {"model_type": "ernie4_5_vl_moe", "text_config": {"num_hidden_layers": 1, "mlp_layer_types": ["dense", "sparse"]}},
     {"model_type": "cohere2", "hidden_size": 1, "head_dim": 2},
-    {"model_type": "dinov2", "num_hidden_layers": 4, "out_indices": [-1, 2], "out_features": None},
+    {"model_type": "dinov2", "num_hidden_layers": 4, "out_indices": [2, -1], "out_features": None},
     {"model_type": "llama", "head_dim": None, "num_key_value_heads": None},
+    {"model_type": "llama", "rope_scaling": {"rope_type": "longrope", "short_factor": [1.0], "long_factor": [1.0, 1.0, 1.0]}},
+    {"model_type": "bert", "rope_scaling": {"rope_type": "yarn", "factor": 2.0}, "rope_theta": 1e4},  # completed, as an older file is
+    {"model_type": "vit", "max_position_embeddings": 64, "rope_scaling": {"rope_type": "linear", "factor": 2.0}},
+    {"model_type": "bert", "dtype": 8},  # which no class reads
+    {"model_type": "patchtst", "distribution_output": "prelu"},  # no activation, whatever it is called
+    {"model_type": "deberta", "talking_head": 16},  # true, as Python reads it
+    {"model_type": "mimi", "num_residual_layers": -1},  # no layers, as of 0
     {"model_type": "wav2vec2", "conv_dim": [8, 8], "conv_stride": [2, 2], "conv_kernel": [3, 3]},  # of whose number the class makes its own
     {
         "model_type": "dots3_note_vision_encoder",

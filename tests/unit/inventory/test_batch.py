@@ -88,3 +88,23 @@ def test_what_cannot_be_weighed_is_a_row_that_says_why(raw: dict[str, Any], stat
             assert row["status"] == status
             assert words in row["error"]
             assert "unique" not in row
+
+
+@pytest.mark.parametrize(
+    ("model_type", "unfit"),
+    [
+        ("llama", {"rope_theta": [1e4]}),
+        ("llama", {"rope_scaling": {"rope_type": "longrope", "short_factor": [1.0] * 3, "long_factor": [1.0]}}),
+        ("bert", {"hidden_dropout_prob": "0.1"}),
+        ("bert", {"torch_dtype": "auto"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_a_row_that_its_class_refuses_is_refused_among_many(model_type: str, unfit: dict[str, Any]) -> None:
+    """Keys that decide no tensor may differ within a group, and are asked of each row."""
+    for step in (0, 1):  # alike in all else, and of sizes of their own
+        raws: list[dict[str, Any]] = [{"model_type": model_type, "vocab_size": 1000 + step * index} for index in range(10)]
+        raws[4] |= unfit
+        rows = rows_of_configs([(str(index), raw) for index, raw in enumerate(raws)])
+        assert [row["status"] for row in rows] == ["ok"] * 4 + ["error"] + ["ok"] * 5
+        assert rows[4] == rows_of_configs([("4", raws[4])])[0]

@@ -10,7 +10,7 @@ import pytest
 
 from truth import fuzz, fuzz_changes, live
 from truth.changes import ABSENT, Change
-from truth.fuzz import AGREES, BOTH_REFUSE, BUILT_HERE, CRASHED, DIFFERS, REFUSED_HERE, UNKNOWN, Trial
+from truth.fuzz import AGREES, BOTH_REFUSE, BUILT_HERE, CRASHED, DIFFERS, IMPOSSIBLE, REFUSED_HERE, UNKNOWN, Trial
 from truth.fuzz_changes import Place
 from weighbridge.config.fields import nested, size
 
@@ -99,7 +99,8 @@ def test_what_becomes_of_both_sides_is_one_verdict(counted: str, built: str, sam
 def test_a_refusal_of_either_side_is_told_from_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz, "_live_digest", lambda *given: "7:aa")
     monkeypatch.setattr(fuzz, "hurry", lambda seconds: nullcontext())
-    assert fuzz.judge("bert", "BertModel", {"model_type": "bert", "hidden_size": -1}).verdict == REFUSED_HERE
+    assert fuzz.judge("bert", "BertModel", {"model_type": "bert", "hidden_size": "wide"}).verdict == REFUSED_HERE
+    assert fuzz.judge("bert", "BertModel", {"model_type": "bert", "hidden_size": -1}).verdict == IMPOSSIBLE
     assert fuzz.judge("bert", "BertModel", {"model_type": "bert", "num_hidden_layers": 1}).verdict == DIFFERS
 
     def crash(*given: object) -> str:

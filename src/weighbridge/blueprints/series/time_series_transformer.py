@@ -49,7 +49,7 @@ FIELDS = (
     size("dynamic", "num_dynamic_real_features", 0, "X_dyn", "dynamic features", minimum=0),
     size("timed", "num_time_features", 0, "X_tim", "time features", minimum=0),
     size("static", "num_static_real_features", 0, "X_sta", "static features", minimum=0),
-    Field("categories", "num_static_categorical_features", 0, "choice"),
+    Field("categories", "num_static_categorical_features", 0, "choice", read=lambda count: max(count, 0)),  # a negative number is none
     sequence("stated_cardinalities", "cardinality", lambda c: []),
     sequence("stated_widths", "embedding_dimension", lambda c: []),
     computed("cards", lambda c: list(c.stated_cardinalities) if c.stated_cardinalities and c.categories else [0]),

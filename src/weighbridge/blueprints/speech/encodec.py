@@ -47,7 +47,7 @@ def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: i
         size("last_kernel", "last_kernel_size", last, "K_las", "kernel size of the last convolution"),
         size("inner_kernel", "residual_kernel_size", 3, "K_res", "kernel size of the residual blocks"),
         size("compress", "compress", 2, "R", "reduction in the residual blocks"),
-        Field("blocks", "num_residual_layers", 1, "choice"),
+        Field("blocks", "num_residual_layers", 1, "choice", read=lambda count: max(count, 0)),  # range(-1) is empty
         numbers("ratios", "upsampling_ratios", ratios),
         switch("shortcut", "use_conv_shortcut", shortcut),
         Field("rate", "sampling_rate", 24000, "choice"),

@@ -1,0 +1,186 @@
+"""Which kinds of values no class of a model type builds under a key where ours would: nulls, words, lists, negative numbers; in sub-configs too.
+
+``python -m truth.refused_kinds [TYPE ...]`` asks every class of every type, on several configs, and writes ``blueprints/refused_kinds.txt``;
+with types named it renews their lines alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from truth import live, trials
+from truth.changes import ABSENT, IDLE, Change, apply_change, source, words
+from truth.check import classes
+from truth.draw import draw
+from truth.refused_rotary import ours_builds, theirs_builds
+from weighbridge.blueprints import MODULES, is_remote, refused_kinds, type_lines
+from weighbridge.blueprints.refused_kinds import PATH
+
+TRIED = 2
+"""Drawn configs beside the one that the records of ``truth flips`` have."""
+READ = ("head_dim", "partial_rotary_factor", "rope_theta")
+"""Keys that rotary positions look for in any config that has a set of their parameters."""
+ANYWHERE = frozenset(("dtype", "id2label", "label2id"))
+"""Keys of every config, which ours holds to one rule (``blueprints/field_types.py``)."""
+SAMPLES: dict[str, tuple[Any, ...]] = {
+    "null": (None,),
+    "bool": (True, False),
+    "word": ("nothing of the kind",),
+    "list": ([8, 8], [1]),
+    "object": ({"a": 1},),
+    "number": (8, 2),
+    "zero": (0,),
+    "negative": (-1,),
+    "fraction": (1.5,),
+    "above": (1.5, 8),
+}
+"""By kind: values of it; a kind is refused if all are."""
+ASKED: tuple[tuple[Any, str], ...] = (
+    (bool, "null word list"),
+    (int, "null bool word list object zero negative fraction"),
+    (float, "null word list object negative above"),
+    (str, "null bool list object number"),
+    ((list, tuple), "null bool word object number empty"),
+    (Mapping, "null bool word list number empty"),
+    (type(None), "list object word"),
+)
+"""By what a class has under a key: the kinds that it is asked about."""
+
+
+def places(config: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the paths of the keys of a live config and its sub-configs, each with the kinds that it is asked about."""
+    text = source(config)
+    stated = config.to_dict()
+    further = READ if hasattr(config, "rope_parameters") else ()
+    for key, value in {**dict.fromkeys(further), **stated}.items():
+        inner = live.value(config, key)
+        if key in IDLE or key in ANYWHERE or key.startswith("_") or not key:
+            continue
+        if hasattr(inner, "to_dict"):
+            yield (*above, key), "null empty"
+            yield from places(inner, (*above, key))
+        else:
+            yield (*above, key), _asked(key, value, text)
+
+
+def _asked(key: str, value: Any, text: str) -> str:
+    """Say which kinds a key is asked about; where a word may be meant, none is taken for a sample of all."""
+    found = next((kinds for kind, kinds in ASKED if isinstance(value, kind)), "null")
+    if value is None and "drop" in key:
+        return "list object negative above"
+    if isinstance(value, float) and not 0 <= value <= 1:
+        found = found.removesuffix(" above")
+    return found.replace(" word", "") if words(key, text) else found
+
+
+def find_kinds(model_type: str) -> list[str]:
+    """Return the keys of a type and the kinds of values that none of its classes builds there on any config that is tried, and ours would."""
+    recorded = next((entry for entry in _records() if entry["type"] == model_type), None)
+    if recorded is None:
+        return []
+    names, raw = classes(model_type), recorded["bases"][-1]
+    taken = {change for _, texts in _texts(recorded) for change in texts}
+    found: dict[tuple[str, ...], set[str]] = {}
+    for path, kinds in places(_config(model_type, raw)):
+        asked = {kind for kind in kinds.split() if kind != "null" or f"{'.'.join(path)}=null" not in taken}
+        found[path] = {
+            kind for kind in asked if all(_is_refused(model_type, names, raw, path, value) for value in samples(raw, path, kind))
+        }
+    for number in range(TRIED):
+        other = draw(f"nulls {number}", model_type, 0.7)
+        if any(found.values()) and theirs_builds(model_type, names[:1], other):
+            found = {
+                path: {
+                    kind
+                    for kind in kinds
+                    if not any(_builds_here(model_type, names, other, path, value) for value in samples(other, path, kind))
+                }
+                for path, kinds in found.items()
+            }
+    empty = _empty(model_type, names)
+    wanted = {path for path in empty if "null" in found.get(path, ()) and not _builds_here(model_type, names, raw, path, ABSENT)}
+    return sorted(_entry(path, kinds, wanted=path in wanted) for path, kinds in found.items() if kinds)
+
+
+def samples(raw: Mapping[str, Any], path: tuple[str, ...], kind: str) -> tuple[Any, ...]:
+    """Return the values of a kind that a key is asked about; nothing stands in a list, or in an object."""
+    return ({}, []) if kind == "empty" else SAMPLES[kind]
+
+
+def _empty(model_type: str, names: list[str]) -> set[tuple[str, ...]]:
+    """Return the paths of the keys that are null in the default of a type, if none of its classes builds that."""
+    plain = {"model_type": model_type}
+    if theirs_builds(model_type, names, plain):
+        return set()
+    try:
+        config = _config(model_type, plain)
+    except Exception:  # a class that refuses its own defaults
+        return set()
+    return {path for path, _ in places(config) if _at(config, path) is None}
+
+
+def _at(config: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        config = live.value(config, key)
+    return config
+
+
+def _entry(path: tuple[str, ...], kinds: set[str], *, wanted: bool) -> str:
+    """Write what is refused under a key.
+
+    >>> _entry(("text_config", "head_dim"), {"null"}, wanted=False), _entry(("head_dim",), {"word", "null"}, wanted=True)
+    ('text_config.head_dim', '!head_dim=null,word')
+    """
+    return f"{'!' if wanted and 'null' in kinds else ''}{'.'.join(path)}" + ("" if kinds == {"null"} else f"={','.join(sorted(kinds))}")
+
+
+def _builds_here(model_type: str, names: list[str], raw: dict[str, Any], path: tuple[str, ...], value: Any) -> bool:
+    return theirs_builds(model_type, names, apply_change(raw, Change(path, value)))
+
+
+def _is_refused(model_type: str, names: list[str], raw: dict[str, Any], path: tuple[str, ...], value: Any) -> bool:
+    changed = apply_change(raw, Change(path, value))
+    return ours_builds(names, changed) and not theirs_builds(model_type, names, changed)
+
+
+def _config(model_type: str, raw: Mapping[str, Any]) -> Any:
+    return live.config_class(model_type)(**{key: deepcopy(value) for key, value in raw.items() if key != "model_type"})
+
+
+def _texts(entry: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    yield from ((where, [text for texts in digests.values() for text in texts]) for where, digests in entry["live"].items())
+    yield from entry["idle"].items()
+
+
+@cache
+def _records() -> tuple[dict[str, Any], ...]:
+    return tuple(trials.read("flips"))
+
+
+def main() -> None:
+    """Write the file."""
+    every = [name for name in sorted(MODULES) if not is_remote(name)]
+    types = sys.argv[1:] or every
+    lines = {line.partition(": ")[0]: line for line in Path(PATH).read_text("utf-8").splitlines()}
+    kept = {name: line for name, line in lines.items() if name not in types}
+    _write(kept)  # so that ours builds what the classes refuse
+    for model_type in types:
+        if found := find_kinds(model_type):
+            kept[model_type] = f"{model_type}: {' '.join(found)}"
+            print(kept[model_type], flush=True)
+    _write(kept)
+
+
+def _write(lines: Mapping[str, str]) -> None:
+    Path(PATH).write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), "utf-8")
+    type_lines.forget(PATH)
+    refused_kinds.forget()
+
+
+if __name__ == "__main__":
+    main()
