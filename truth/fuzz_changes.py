@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from truth import live
-from truth.aliases import CODE_BESIDE, find_aliases
+from truth.aliases import find_aliases
 from truth.changes import ABSENT, IDLE, SPECIAL, Change, words
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Field
@@ -43,8 +43,6 @@ def places(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> di
     for sort, place in _places(config, fields, raw):
         found[sort].append(place)
     for path, key, value, _ in find_aliases(config, fields, raw):
-        if raw.get("model_type") in CODE_BESIDE and key not in type(config).attribute_map.values():
-            continue  # which code beside the files reads, and not the library's own class
         found["alias"].append(Place(path, value, key))
     return {sort: listed for sort, listed in found.items() if listed}
 

@@ -75,7 +75,7 @@ def _asked(key: str, value: Any, text: str) -> str:
         return "list object negative above"
     if isinstance(value, float) and not 0 <= value <= 1:
         found = found.removesuffix(" above")
-    return found.replace(" word", "") if words(key, text) else found
+    return found.replace(" word", "") if words(key, text) and key not in READ else found
 
 
 def find_kinds(model_type: str) -> list[str]:

@@ -114,6 +114,8 @@ def _is_refused(model_type: str, names: list[str], raw: dict[str, Any], path: tu
 
 
 def _wants_one(model_type: str, names: list[str], raw: dict[str, Any], place: tuple[str, ...]) -> bool:
+    if theirs_builds(model_type, names, {"model_type": model_type}):
+        return False
     without = _with(raw, place, KEYS[0], None)
     return without != raw and ours_builds(names, without) and not theirs_builds(model_type, names, without)
 

@@ -72,6 +72,25 @@ def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> Non
     _refuse((model_type, ""), _of_type(model_type), raw, path)
 
 
+def usual_sub_config(model_type: str, raw: Mapping[str, Any], parents: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """Return a sub-config by the keys around it, or None where there is none, or one of another model type than usual.
+
+    >>> usual_sub_config("llava", {"text_config": {"model_type": "mistral"}}, ("text_config",))
+    >>> usual_sub_config("llava", {"text_config": {"model_type": "llama"}}, ("text_config",))
+    {'model_type': 'llama'}
+    """
+    declared = _of_type(model_type)
+    for parent in parents:
+        inner = raw.get(parent)
+        if type(inner) is not dict:
+            return None
+        raw, stands = inner, declared.inner.get(parent, "")
+        if stands[:1] != ":" and raw.get("model_type", stands) != stands:
+            return None
+        declared = _of_class(stands[1:]) if stands[:1] == ":" else _of_type(stands)
+    return raw
+
+
 SET_BY_OUTER = {"depth_pro": tuple((f"{part}_model_config", "image_size") for part in ("image", "patch", "fov"))}
 """What an outer class sets in its sub-configs whatever these say, be it null."""
 

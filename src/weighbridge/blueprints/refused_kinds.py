@@ -6,6 +6,7 @@ of values that are refused there, nulls alone if it names none. Behind a ``!`` s
 
 from __future__ import annotations
 
+from weighbridge.blueprints.field_types import usual_sub_config
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -45,10 +46,8 @@ def refuse_kinds(model_type: str, raw: Mapping[str, Any]) -> None:
     weighbridge.core.errors.ConfigError: vision_config.image_size: null is not possible, the class wants a value
     """
     for parents, key, kinds, wanted in refused_of(model_type):
-        inner: Any = raw
-        for parent in parents:
-            inner = inner.get(parent) if isinstance(inner, dict) else None
-        if not isinstance(inner, dict) or not (key in inner or wanted):
+        inner = usual_sub_config(model_type, raw, parents) if parents else raw
+        if inner is None or not (key in inner or wanted):
             continue
         value = inner.get(key)
         if kinds.isdisjoint(kinds_of(value)):

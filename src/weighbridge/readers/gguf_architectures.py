@@ -230,6 +230,14 @@ def _one_key(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]
     return {"multi_query": stated.get("attention.head_count_kv") == 1}
 
 
+def whole_heads(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+    """Return the width of a head as llama.cpp takes it where a file states none, for classes that have none by themselves."""
+    hidden, heads = stated.get("embedding_length"), stated.get("attention.head_count")
+    if "attention.key_length" in stated or not isinstance(hidden, int) or not isinstance(heads, int) or heads <= 0:
+        return {}
+    return {"head_dim": hidden // heads}
+
+
 class Architecture(NamedTuple):
     """One of llama.cpp's architectures.
 
@@ -307,7 +315,8 @@ ARCHITECTURES = {
     "arcee": Architecture("arcee", "ArceeForCausalLM", biased=ATTENTION_AND_MLP_BIAS),
     "hunyuan-dense": Architecture(
         "hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM",
-        {**LLAMA, "attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}, biased=ATTENTION_BIAS),
+        {**LLAMA, "attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"},
+        biased=ATTENTION_BIAS, settled=whole_heads),
     "starcoder2": Architecture(
         "starcoder2", "Starcoder2ForCausalLM", {**LLAMA, "ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}, biased=(("use_bias", "attn_q.bias"),)),
     "stablelm": Architecture("stablelm", "StableLmForCausalLM", biased=(("use_qkv_bias", "attn_q.bias"),)),

@@ -22,6 +22,7 @@ from weighbridge.readers.gguf_architectures import (
     Architecture,
     Shapes,
     latent_sizes,
+    whole_heads,
 )
 from weighbridge.readers.gguf_hybrids import layer_kinds, layers_of, layers_with, per_head
 from weighbridge.readers.gguf_mixture_names import (
@@ -332,6 +333,7 @@ TWINS = {
         "HunYuanDenseV1ForCausalLM",
         {**LLAMA, "attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"},
         biased=ATTENTION_BIAS,
+        settled=whole_heads,
     ),
     "paddleocr": Architecture("ernie4_5", "Ernie4_5ForCausalLM", biased=(("use_bias", "attn_q.bias"),)),
     "bailingmoe": DEEPSEEK,

@@ -124,7 +124,8 @@ CASES: dict[str, dict[str, object]] = {
     "phi3": {**PLAIN, "num_key_value_heads": 2, "pad_token_id": 0},
     "granite": DECODER,
     "smollm3": {**PLAIN, "num_key_value_heads": 2, "pad_token_id": 0},
-    **{key: {**PLAIN, "num_key_value_heads": 2} for key in ("olmo", "olmo2", "exaone4", "command-r", "cohere2", "hunyuan-dense")},
+    **{key: {**PLAIN, "num_key_value_heads": 2} for key in ("olmo", "olmo2", "exaone4", "command-r", "cohere2")},
+    "hunyuan-dense": {**PLAIN, "num_key_value_heads": 2, "head_dim": 4},
     **{key: {**PLAIN, "num_key_value_heads": 2} for key in ("ernie4_5", "nemotron", "arcee", "starcoder2", "stablelm", "phi2")},
     "gptneox": PLAIN,
     "gpt2": {"vocab_size": 96, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_inner": 24, "n_positions": 32},
@@ -350,10 +351,8 @@ CASES: dict[str, dict[str, object]] = {
     },
     "deepseek": {**PLAIN, **ROUTED},
     "jina-bert-v3": {**PLAIN, "type_vocab_size": 1},
-    **{
-        key: {**PLAIN, "num_key_value_heads": 2}
-        for key in ("xverse", "exaone", "refact", "llada", "llama-embed", "hunyuan_vl", "paddleocr")
-    },
+    **{key: {**PLAIN, "num_key_value_heads": 2} for key in ("xverse", "exaone", "refact", "llada", "llama-embed", "paddleocr")},
+    "hunyuan_vl": {**PLAIN, "num_key_value_heads": 2, "head_dim": 4},
     "pangu-embedded": {**PLAIN, "num_key_value_heads": 2, "attention_bias": True},
     "maincoder": DECODER,
     **{key: {**DECODER, "num_experts": 4, "moe_intermediate_size": 8} for key in ("rnd1", "llada-moe")},

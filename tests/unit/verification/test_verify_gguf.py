@@ -276,3 +276,12 @@ def test_a_table_without_dimensions_is_no_vocabulary() -> None:
     listing = Listing("gguf", (StoredTensor("token_embd.weight", "F32", (), 4),), {"general.architecture": "llama"})
     with pytest.raises(ReadError, match="neither llama"):
         config_of(listing)
+
+
+def test_a_file_that_states_no_width_of_heads_has_llama_cpps() -> None:
+    """A class that has none by itself is told what the file means."""
+    stated = {"embedding_length": 16, "attention.head_count": 4, "vocab_size": 96}
+    listing = Listing(
+        "gguf", (), {"general.architecture": "hunyuan-dense", **{f"hunyuan-dense.{key}": value for key, value in stated.items()}}
+    )
+    assert config_of(listing)["head_dim"] == 4
