@@ -7,19 +7,19 @@ A text flows through six steps, and the files follow them.
    ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows``, ``ruled_tables`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes`` and ``borrowed_models``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
-   model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``cell_models`` and ``column_kinds``.
+   model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``table_families``, ``cell_models`` and ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic``
    with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``, ``breakdowns``,
    ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
    ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
    ``comments``, ``made_modules``, ``bracketed_products``, ``image_patches`` with ``image_grids``, ``list_sums``,
    ``restated_units``, ``number_shares``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
-   then against the model and the conventions people count by (``formulas`` with ``formula_pairs``,
+   then against the model and the conventions people count by (``formulas`` with ``norm_formulas``, ``formula_pairs``,
    ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,
    ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``,
    ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``sizes_for_names``, ``passages`` with
-   ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``
+   ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``, ``sister_models``, ``background``, ``free_sizes``
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
@@ -37,14 +37,14 @@ A text flows through six steps, and the files follow them.
    ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``;
    ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component holds, ``titles``
    what it is called, ``own_counts`` what the whole model, and ``settle`` with ``rounded_conventions`` and
-   ``cut_figures`` tries every reading before a count is wrong). ``elsewhere`` with ``counts_above`` and
+   ``cut_figures`` tries every reading before a count is wrong). ``elsewhere`` with ``counts_above``, ``denied_figures`` and
    ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves
    open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model
    that a sentence only supposes or brings up without a name (``other_models``).
 5. Find counts and sizes one digit off the model's own (``slipped_counts`` with ``nominal_sizes``, ``slipped_sizes``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
-``every_check`` runs the checks of steps 4 and 5 in their order, and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
+``every_check`` runs the checks of steps 4 and 5 in their order (``ordered_checks`` lists those of one kind), and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
 ``byte_thresholds``, with the case that each exists for.
 
 A check is offered what it can judge, and not the whole text. It walks what one pass has told apart and the ``scene`` keeps: numbers of a kind (``sorted_figures``: counts, shares, bytes, work),

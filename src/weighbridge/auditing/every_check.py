@@ -6,35 +6,24 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 
 from weighbridge.auditing.checks import (
-    adapter_passages,
     adapters,
     agreed_settings,
     answered_questions,
-    apposed_counts,
     arithmetic,
     bracketed_products,
     breakdowns,
-    bytes_beside,
-    bytes_of_counts,
     bytes_said,
-    cache_columns,
-    cache_lengths,
-    cache_ratios,
-    card_lines,
     changed_sizes,
     changes,
     chinese_bytes,
-    chinese_owners,
     chinese_parts,
     chinese_sentences,
-    closed_families,
     column_sums,
     comments,
     compared_models,
     comparisons,
     components,
     configuration,
-    described_counts,
     dtype_tables,
     dtypes,
     elsewhere,
@@ -47,10 +36,7 @@ from weighbridge.auditing.checks import (
     image_patches,
     inline_steps,
     layer_summaries,
-    lettered_bytes,
     list_sums,
-    listed_sizes,
-    listed_totals,
     made_modules,
     matrices,
     memory,
@@ -59,14 +45,9 @@ from weighbridge.auditing.checks import (
     model_tables,
     modules,
     nearby,
-    nominal_bytes,
-    nominal_grids,
-    number_shares,
     offers,
     opened_sentences,
-    owned_counts,
     owned_sizes,
-    paired_lists,
     paired_products,
     passage_counts,
     passage_quantities,
@@ -77,34 +58,37 @@ from weighbridge.auditing.checks import (
     printed_widths,
     proportional_columns,
     ratios,
-    restated_units,
     results,
     row_products,
-    run_times,
     section_shares,
-    sentence_bytes,
     shaped_maps,
     shares,
     sizes_for_names,
     solved_equations,
     spoken_shapes,
-    stated_bytes,
     summaries,
     table_subjects,
     tensors,
-    totals,
     tower_sizes,
     towers,
     training_work,
-    weight_groups,
     work,
     work_columns,
     written_products,
 )
-from weighbridge.auditing.checks.claim_places import by_line, claims_elsewhere, drop_inner_sizes, ends_of, of_another_verdict, overlap
+from weighbridge.auditing.checks.claim_places import (
+    by_line,
+    claims_elsewhere,
+    drop_inner_sizes,
+    ends_of,
+    has_unit,
+    of_another_verdict,
+    overlap,
+)
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.ordered_checks import OF_BYTES, OF_COUNTS, OF_PASSAGES
 
 
 def judge(
@@ -125,7 +109,7 @@ def judge(
     claims += lettered + list(tensors.check(scene))
     claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers] if scene.has_models else []
     explained = list(nearby.check(scene))
-    follows = ends_of(claim for claim in explained if _has_unit(claim))
+    follows = ends_of(claim for claim in explained if has_unit(claim))
     components_held = components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
     claims += [c for c in components_held if c.verdict != "wrong" or (c.line, c.end) not in follows]
     claims += model_tables.check(scene, bound)
@@ -146,7 +130,7 @@ def judge(
                 *chinese_parts.check(scene, held, tabled, firm=firm),
                 *family_lists.check(scene, tabled),
                 *passage_quantities.check(scene, tabled),
-                *(claims for kind in _OF_PASSAGES for claims in kind.check(scene)),
+                *(claims for kind in OF_PASSAGES for claims in kind.check(scene)),
             ],
             claims,
         ),
@@ -188,9 +172,9 @@ def _later_claims(
         summaries.check(scene),
         layer_summaries.check(scene, held),
         *(kind.check(scene) for kind in (dtypes, dtype_tables)),
-        *(of_models(kind, tabled) for kind in _OF_COUNTS),
+        *(of_models(kind, tabled) for kind in OF_COUNTS),
         list_sums.check(scene),
-        *(kind.check(scene) for kind in _OF_BYTES),
+        *(kind.check(scene) for kind in OF_BYTES),
         memory.check(scene),
         work.check(scene),
         training_work.check(scene),
@@ -219,34 +203,3 @@ def _later_claims(
         taken |= ends_of(fresh)
         claims += fresh
     return claims[len(before) :]
-
-
-_OF_COUNTS = (
-    paired_lists,
-    listed_sizes,
-    listed_totals,
-    totals,
-    owned_counts,
-    described_counts,
-    apposed_counts,
-    card_lines,
-    chinese_owners,
-    closed_families,
-)
-_OF_PASSAGES = (restated_units, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
-_OF_BYTES = (
-    weight_groups,
-    lettered_bytes,
-    stated_bytes,
-    bytes_beside,
-    bytes_of_counts,
-    cache_columns,
-    cache_lengths,
-    nominal_bytes,
-    sentence_bytes,
-)
-
-
-def _has_unit(claim: Claim) -> bool:
-    """Tell whether a figure is rounded: what follows from rounded figures above it is off as they are, and not wrong for it."""
-    return claim.text[-1:].isalpha()

@@ -12,15 +12,9 @@ from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.said_sizes import sizes_in_text
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
-from weighbridge.auditing.checks.sentence_subjects import (
-    OPENS_WITH_IT,
-    is_own_size,
-    only_model,
-    sentence_bounds,
-    sisters,
-    subject_of_sentence,
-)
+from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, is_own_size, only_model, sentence_bounds, subject_of_sentence
 from weighbridge.auditing.checks.settle import is_near, settle
+from weighbridge.auditing.checks.sister_models import sisters
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.checks.topics import goes_on

@@ -9,20 +9,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import BUILT_WITH, field_claim
+from weighbridge.auditing.checks.free_sizes import is_free
 from weighbridge.auditing.checks.introduced_lists import introducing_model
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import is_clean
-from weighbridge.auditing.checks.sentence_subjects import (
-    OPENS_WITH_IT,
-    WIDTHS,
-    Sentence,
-    is_own_size,
-    is_size_of_sister,
-    only_model,
-    sections,
-)
+from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, WIDTHS, Sentence, is_own_size, only_model, sections
+from weighbridge.auditing.checks.sister_models import is_size_of_sister
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
@@ -127,9 +121,9 @@ def _judge(
         counts: The counts of parameters that sentences say right.
     """
     kinds = {word for one in said for word in one.own()} | {*settled}
-    odd = [size for one in said for size in one.others() if not _is_free(one, size)]
+    odd = [size for one in said for size in one.others() if not is_free(one, size)]
     for one in said:
-        others = [size for size in one.others() if not _is_free(one, size)]
+        others = [size for size in one.others() if not is_free(one, size)]
         for size in one.sizes:
             if is_own_size(one.models, size):
                 yield _claim(one, size, size.value, "exact", scene)
@@ -191,23 +185,6 @@ def _lines_of_wide_tables(scene: Scene) -> frozenset[int]:
 _PAIR = 2
 _ODD_SHARE = 4
 """Kinds of sizes that are the model's, for each of a section that is not."""
-_FREE = frozenset(("types", "image"))
-"""Sizes that a text sets as it likes."""
-
-
-def _is_free(one: Sentence, size: DescribedSize) -> bool:
-    """Tell whether a text may have set a size as it likes: a length too, but for one that nobody sets, a slip of the model's."""
-    if size.word != "positions":
-        return size.word in _FREE
-    round_ = any(not size.value % step for step in _ROUND_LENGTHS) or size.value < _LEAST_LENGTH
-    near = any(abs(size.value - value) <= _SPECIAL_TOKENS for model in one.models for value in values_of(model, "positions"))
-    return round_ or near
-
-
-_ROUND_LENGTHS = (50, 64)
-_LEAST_LENGTH = 256
-_SPECIAL_TOKENS = 8
-"""Lengths that people set are multiples of these, or short, or leave room for a few tokens of their own."""
 
 
 def _right_value(model: ModelValue, size: DescribedSize, said: str) -> int | None:

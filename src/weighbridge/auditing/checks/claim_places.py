@@ -66,3 +66,8 @@ def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim
 def ends_of(claims: Iterable[Claim]) -> set[tuple[int, int]]:
     """Return where claims end: two of one line that end alike are about one number."""
     return {(claim.line, claim.end) for claim in claims}
+
+
+def has_unit(claim: Claim) -> bool:
+    """Tell whether a figure is rounded: what follows from rounded figures above it is off as they are, and not wrong for it."""
+    return claim.text[-1:].isalpha()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from weighbridge.auditing.checks.background import is_background
 from weighbridge.auditing.checks.count_doubts import is_hedged
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
-from weighbridge.auditing.checks.sentence_subjects import is_background, is_own_size, sentence_bounds
+from weighbridge.auditing.checks.sentence_subjects import is_own_size, sentence_bounds
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.stated_fields import LONGEST

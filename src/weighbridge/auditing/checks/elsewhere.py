@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from weighbridge.auditing import patterns
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.counts_above import is_of_a_count_above
+from weighbridge.auditing.checks.denied_figures import is_denied, is_what_was
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.other_sources import is_another_sources
 from weighbridge.auditing.checks.scene import Scene
@@ -57,21 +58,19 @@ def leave_out_denied(scene: Scene, claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims without the sizes and counts that the text itself says are not so."""
     index_of = {line.number: index for index, line in enumerate(scene.lines)}
     return [
-        one
-        for one in claims
-        if one.verdict != "wrong" or one.kind not in _HELD or not _is_denied(scene.lines[index_of[one.line]].text, one)
+        one for one in claims if one.verdict != "wrong" or one.kind not in _HELD or not is_denied(scene.lines[index_of[one.line]].text, one)
     ]
 
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     if any(
-        is_so(text, claim) for is_so in (is_another_sources, _is_another_networks, _is_denied, _is_of_a_head, _is_set_right)
+        is_so(text, claim) for is_so in (is_another_sources, _is_another_networks, is_denied, _is_of_a_head, _is_set_right)
     ) or is_of_a_count_above(scene, index, claim):
         return True
     if claim.kind == "configuration" and _is_behind_a_part(scene, index, claim):
         return True
-    if _is_made_up(scene, index) or _is_what_was(text, claim) or _is_in_another_column(text, claim):
+    if _is_made_up(scene, index) or is_what_was(text, claim) or _is_in_another_column(text, claim):
         return True
     start, stop = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) and not _OWNS.match(text, m.end) for m in mentions)
@@ -160,21 +159,6 @@ def _is_of_a_head(text: str, claim: Claim) -> bool:
     return value > 1 and right > value and right % value == 0 and _OF_A_HEAD.match(text, claim.end) is not None
 
 
-def _is_denied(text: str, claim: Claim) -> bool:
-    """Tell whether the sentence goes on to say that it is not so: ``"GPT-2 has 16 layers" is wrong``."""
-    return _DENIED.match(text, claim.end) is not None or _ASKED.match(text, claim.end) is not None
-
-
-_DENIED = patterns.pattern(
-    r"(?:(?!\. )[^;。；!?|]){0,48}?\b(?:is|was|are|were)(?: (?:simply|just|plainly|of course|clearly))? (?:wrong|false|untrue|incorrect|mistaken|not (?:true|right|correct|so)|(?:an? )?(?:myth|mistake|error|typo|slip)|nonsense)\b",
-    re.IGNORECASE,
-)
-
-
-_ASKED = patterns.pattern(r"[^,，。;；\d?？]{0,10}[?？]\s?(?:当然|其实|显然)?(?:不|错|并非|没有)")
-"""Behind a number, what asks for it and says no: ``8 个头？不，是 12 个``."""
-
-
 def _is_another_networks(text: str, claim: Claim) -> bool:
     """Tell whether a size is of a network that its sentence has brought in beside the model, or of ELECTRA's generator."""
     return claim.kind == "configuration" and _ANOTHER_NETWORK.search(text, 0, claim.start) is not None
@@ -185,19 +169,6 @@ _ANOTHER_NETWORK = patterns.pattern(
     re.IGNORECASE,
 )
 """``BERT-base as the encoder and a 6-layer decoder with a hidden size of 512``."""
-
-
-def _is_what_was(text: str, claim: Claim) -> bool:
-    """Tell whether a number is what something has shrunk or grown from: ``brings ALBERT-base from 110M down to 12M``."""
-    return claim.kind == "total" and _FROM.search(text, 0, claim.start) is not None and _DOWN_TO.match(text, claim.end) is not None
-
-
-_FROM = patterns.pattern(r"(?:\bfrom|从|由)\s?[~≈约]?\s?$", re.IGNORECASE)
-_DOWN_TO = patterns.pattern(
-    r"\s?(?:param(?:eter)?s?|个?参数)?[,，]?\s?(?:→|->|(?:down |up )?to\b|(?:直接|大幅|骤)?(?:压缩?|降低?|减少?|缩减?|提升|增加?|扩大?|涨|变)[到至为成]?)",
-    re.IGNORECASE,
-)
-"""Around the first of two numbers between which a change goes."""
 
 
 def _is_in_another_column(text: str, claim: Claim) -> bool:

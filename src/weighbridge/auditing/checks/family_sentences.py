@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from weighbridge.auditing.checks.background import is_background
 from weighbridge.auditing.checks.family_lists import is_closed
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.sentence_doubts import is_clean
-from weighbridge.auditing.checks.sentence_subjects import Sentence, is_background, is_own_size, sections
+from weighbridge.auditing.checks.sentence_subjects import Sentence, is_own_size, sections
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.claims import Sentence as Words
 from weighbridge.auditing.text.described_sizes import DescribedSize

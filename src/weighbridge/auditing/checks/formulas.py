@@ -10,12 +10,12 @@ from itertools import product
 from weighbridge.auditing.checks.component_counts import ComponentCount
 from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substitute, value_at
 from weighbridge.auditing.checks.formula_pairs import Formula, formulas, is_comparable, is_leading, pair_up
+from weighbridge.auditing.checks.norm_formulas import mean_and_variance
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts, reference_counts_of
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
-from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
@@ -23,8 +23,6 @@ from weighbridge.auditing.text.polynomial_terms import write_difference
 from weighbridge.auditing.text.sections import sections
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial
-
-_MEAN = pattern(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
 
 
 def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
@@ -37,7 +35,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
     defined = definitions(scene)
     known: dict[tuple[str, ...], Polynomial | None] = {}
     for statement in scene.statements:
-        yield from _mean_and_variance(scene, statement, about)
+        yield from mean_and_variance(scene, statement, about)
         found = list(formulas(statement, scene.meant, known))
         equal = pair_up(scene, statement, found, chained.get(id(statement), []))
         broken: set[int] = set()
@@ -236,20 +234,3 @@ def _omission_claim(scene: Scene, statement: Sequence[Token], formula: Formula, 
     return claim(
         scene.lines, first, last, "component", "note", value=str(formula.expanded), expected=str(formula.expanded + out), reason=reason
     )
-
-
-def _mean_and_variance(scene: Scene, statement: Sequence[Token], about: Sequence[str | None]) -> Iterator[Claim]:
-    """Note where a text takes a norm's statistics for its parameters."""
-    for index in sorted({token.line for token in statement}):
-        text = scene.lines[index].text
-        match = _MEAN.search(text) if "方差" in text or "variance" in text.lower() else None
-        if match is None or not re.search(r"可学习|可训练|参数|learn|trainable|parameter", text, re.IGNORECASE):
-            continue
-        if (
-            "norm" in {m.subject for m in find_components(text)}
-            and re.search(r"gain|shift|gamma|beta|γ|β|缩放|平移|scale", text, re.IGNORECASE) is None
-        ):
-            token = next(t for t in statement if t.line == index and t.end > match.start())
-            place = token._replace(start=match.start(), end=match.end())
-            reason = because(mark("a norm learns a gain and a shift; mean and variance are computed from its input"))
-            yield claim(scene.lines, place, place, "component", "note", reason=reason)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
+from weighbridge.auditing.checks.background import is_background
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.names import UNKNOWN, Mention
@@ -164,23 +165,6 @@ OPENS_WITH_IT = pattern(
 
 
 @once_for_each_scene
-def sisters(scene: Scene) -> tuple[ModelValue, ...]:
-    """Return the models that a text names anywhere, of which a sentence without a name may speak."""
-    names = {name for mentions in scene.mentions.values() for m in mentions for name in m.names[:_MOST_SISTERS]}
-    subjects = (of_mention(scene, Mention(0, name, 0, (name,), MODEL), firm=False) for name in sorted(names))
-    return tuple(dict.fromkeys(model for one in subjects if one is not None for model in one.models))
-
-
-_MOST_SISTERS = 12
-
-
-@once_for_each_scene
-def is_size_of_sister(scene: Scene, word: str, value: int) -> bool:
-    """Tell whether a size is that of a model that the text names anywhere."""
-    return any(value in values_of(model, word) for model in sisters(scene))
-
-
-@once_for_each_scene
 def only_model(scene: Scene) -> str | None:
     """Return the model that a text is about if it names no other: all that it says of sizes is of that one."""
     named = [one for line, found in scene.mentions.items() for one in _at_hand(scene.lines[line].text, found)]
@@ -221,12 +205,6 @@ def is_brought_in(text: str, mention: Mention) -> bool:
     return _LIKENED.match(text, mention.end) is not None or is_background(text, mention.column)
 
 
-def is_background(text: str, column: int) -> bool:
-    """Tell whether a model named at a place is only brought in beside the one at hand: ``larger than BERT``."""
-    end = len(text[:column].rstrip("*_`'\"").rstrip())
-    return _BACKGROUND.search(text, max(0, end - _LONGEST_WORDS), column) is not None
-
-
 def is_compared(text: str, start: int, column: int) -> bool:
     """Tell whether a sentence brings in a model behind its numbers only to compare them: ``82M parameters (compared to 125M for RoBERTa-base)``."""
     return _COMPARED.search(text, start, column) is not None
@@ -235,16 +213,6 @@ def is_compared(text: str, start: int, column: int) -> bool:
 _COMPARED = pattern(
     r"\d[^.;|]*?(?:[(,]\s?|\b)(?:compared (?:to|with)|versus|vs\.?|as opposed to|against|where|while)\s[^()]*$", re.IGNORECASE
 )
-_BACKGROUND = pattern(
-    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matche?s|match(?:ing)?|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from"
-    r"|same (?:[\w-]+ ){1,3}(?:as|of|in)|as (?:in|with|for)|(?:inherited|borrowed|taken|known|familiar|copied) from|(?:successor|predecessor|alternative|answer|sibling|relative|rival|cousin|heir) (?:to|of)"
-    r"|outperform\w*|surpass\w*|exceed\w*|rival\w*|beat(?:s|ing)?|trail\w*|approach(?:es|ing)|(?:better|worse|weaker|stronger|well|favou?rably|parity|par|competes?|competitive|comparable|close|ahead|behind) (?:than|as|against|with|to|of)"
-    r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$"
-    r"|(?:比起?|超过了?|超越了?|远超|优于|胜过|击败|媲美|不如|接近|对标|高于|低于|大于|小于|不同于|不像|相比于?|相较于?|较之?|区别于)\s?[*_`\"']*$",
-    re.IGNORECASE,
-)
-_LONGEST_WORDS = 64
-"""Characters of the words in front of a name that bring it in, at most: what stands further ahead is not gone through for each name."""
 _DIGIT = pattern(r"\d")
 _CELL = pattern(r"\||\s[•·∙](?=\s)")
 

@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_counts import count_in
-from weighbridge.auditing.checks.table_subjects import families_of
+from weighbridge.auditing.checks.table_families import families_of
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern

@@ -14,13 +14,14 @@ from weighbridge.auditing.checks.names import find_mentions
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.table_families import families_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_ABOVE, MOST_MEMBERS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, MOST_MEMBERS
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.presets.aliases import FAMILY, MODEL
+from weighbridge.presets.aliases import FAMILY
 from weighbridge.presets.aliases import table as names_table
 
 if TYPE_CHECKING:
@@ -135,26 +136,6 @@ def _is_settled(subject: Subject, cells: Sequence[tuple[Row, Cell, str, Subject,
     own = words_of(subject.models[0])
     told = [(kind, whole_number(cell)) for _, cell, kind, other, _ in cells if other is subject and kind in SIZE_COLUMNS]
     return len({kind for kind, value in told if kind in own and own[kind] == value}) >= AGREED_FIELDS
-
-
-def families_of(scene: Scene, table: Table) -> list[str]:
-    """Return the families that a table may be about: named in its head, else last above it, else the only one of the text."""
-    first = table.first
-    inside = [(m, line) for line in sorted({cell.line for row in table.head for cell in row.cells}) for m in scene.mentions.get(line, ())]
-    above = [(m, line) for line in range(first - 1, max(-1, first - 1 - FAMILY_ABOVE), -1) for m in scene.mentions.get(line, ())]
-    for group in (inside, above):
-        for mention, line in group:
-            if mention.kind in (FAMILY, MODEL):
-                return [family_of(scene.lines[line].text[mention.column : mention.end])]
-    every = _every_family(scene)
-    return list(every) if len(every) == 1 else []
-
-
-@once_for_each_scene
-def _every_family(scene: Scene) -> frozenset[str]:
-    """Return the families of all models that a text names."""
-    anywhere = ((m, line) for line, found in scene.mentions.items() for m in found)
-    return frozenset(family_of(scene.lines[line].text[m.column : m.end]) for m, line in anywhere if m.kind in (FAMILY, MODEL))
 
 
 def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequence[str]) -> Subject | None:

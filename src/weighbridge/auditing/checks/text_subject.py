@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from weighbridge.auditing.checks.background import is_background
 from weighbridge.auditing.checks.family_members import is_about_another, majority_sizes
 from weighbridge.auditing.checks.main_model import AssumedModel, assume, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole, preset_model
 from weighbridge.auditing.checks.scene import words_of
-from weighbridge.auditing.checks.sentence_subjects import is_background
 from weighbridge.auditing.claims import Line, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token

@@ -1,0 +1,29 @@
+"""Models that a text brings up only as the background of another."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.auditing.patterns import pattern
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+def is_background(text: str, column: int) -> bool:
+    """Tell whether a model named at a place is only brought in beside the one at hand: ``larger than BERT``."""
+    end = len(text[:column].rstrip("*_`'\"").rstrip())
+    return _BACKGROUND.search(text, max(0, end - _LONGEST_WORDS), column) is not None
+
+
+_BACKGROUND = pattern(
+    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matche?s|match(?:ing)?|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from"
+    r"|same (?:[\w-]+ ){1,3}(?:as|of|in)|as (?:in|with|for)|(?:inherited|borrowed|taken|known|familiar|copied) from|(?:successor|predecessor|alternative|answer|sibling|relative|rival|cousin|heir) (?:to|of)"
+    r"|outperform\w*|surpass\w*|exceed\w*|rival\w*|beat(?:s|ing)?|trail\w*|approach(?:es|ing)|(?:better|worse|weaker|stronger|well|favou?rably|parity|par|competes?|competitive|comparable|close|ahead|behind) (?:than|as|against|with|to|of)"
+    r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$"
+    r"|(?:比起?|超过了?|超越了?|远超|优于|胜过|击败|媲美|不如|接近|对标|高于|低于|大于|小于|不同于|不像|相比于?|相较于?|较之?|区别于)\s?[*_`\"']*$",
+    re.IGNORECASE,
+)
+_LONGEST_WORDS = 64
+"""Characters of the words in front of a name that bring it in, at most: what stands further ahead is not gone through for each name."""
