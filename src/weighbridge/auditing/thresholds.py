@@ -246,3 +246,5 @@ PAPER_SIZES = 2
 """Sizes of the paper's model, of other kinds, that a text or a sentence has right at least before one more is wrong: ``d_model=512, h=8, d_ff=3048``."""
 PAPER_SIZES_OF_BLOCK = 3
 """And a block of code, whose author may well set one of them anew."""
+PAPER_SLIPS, PAPER_AGREED = 2, 3
+"""Sizes of a text that are not the paper's, at most, and how many times as many it must give in all: with more it has another model, ``20 层编码器、6 层解码器``."""

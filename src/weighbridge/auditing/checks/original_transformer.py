@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.fields import field_claim
@@ -13,19 +15,19 @@ from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.text.paper_sizes import PaperSize, paper_sizes
 from weighbridge.auditing.text.transformer_paper import (
+    ABLATIONS,
     BASE,
     BIG,
-    PaperSize,
     label_before,
     names_another,
     names_paper,
-    paper_sizes,
+    paper_sentence,
     speaks_of_paper,
     speaks_otherwise,
 )
-from weighbridge.auditing.thresholds import PAPER_SIZES, PAPER_SIZES_OF_BLOCK
+from weighbridge.auditing.thresholds import PAPER_AGREED, PAPER_SIZES, PAPER_SIZES_OF_BLOCK, PAPER_SLIPS
 from weighbridge.core._namedtuple import NamedTuple
 
 _COUNTED = ("layers", "heads")
@@ -66,10 +68,14 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     said = [one for line in lines for one in _sizes(scene, line)]
     agreed = {word for one in said if one.size.value in _right(one) for word in _meant(one)}
     unmixed = not scene.mentions and not any(map(speaks_otherwise, scene.texts))
+    others = Counter((one.line, one.start) for one in said if _dissents(scene, one))
+    few = others.total() <= PAPER_SLIPS and others.total() * PAPER_AGREED <= len(said)
     for one in said:
-        yield from _size(scene, one, said, agreed, unmixed=unmixed)
+        alone = few and others[one.line, one.start] <= 1
+        yield from _size(scene, one, said, agreed, unmixed=unmixed, alone=alone)
     for line in lines if len(agreed) >= PAPER_SIZES else ():
-        yield from check_totals(scene, line)
+        firm = few and not any(place == line for place, _ in others)
+        yield from (claim for claim in check_totals(scene, line) if firm or claim.verdict != "wrong")
 
 
 def _sizes(scene: Scene, line: int) -> Iterator[_Said]:
@@ -77,7 +83,7 @@ def _sizes(scene: Scene, line: int) -> Iterator[_Said]:
     text, setters = scene.texts[line], subjects_of_line(scene, line)
     coded = _CODE.match(text) is not None
     for size in paper_sizes(text):
-        start, stop = sentence_of(text, size.start)
+        start, stop = paper_sentence(text, size.start)
         own = [paper for place, paper in setters if place <= size.start]
         if (own and not own[-1]) or (not own and start == 0 and not is_of_paper(scene, line)) or speaks_otherwise(text[start:stop]):
             continue
@@ -118,6 +124,15 @@ def _right(one: _Said) -> Collection[int]:
     return {*(row[one.size.word] for row in rows if one.size.word in row), *both}
 
 
+def _dissents(scene: Scene, one: _Said) -> bool:
+    """Tell whether a size is not the paper's; twelve layers are, of both sides together, and of one are not."""
+    sided = one.size.word == "layers" and one.size.value != BASE["layers"] and _SIDE.match(scene.texts[one.line], one.size.end) is not None
+    return bool(_right(one)) and (one.size.value not in _right(one) or sided)
+
+
+_SIDE = pattern(r"\s?(?:个\s?)?(?:层\s?)?的?\s?(?:编码|解码|encoder|decoder)", re.IGNORECASE)
+
+
 def _meant(one: _Said) -> Collection[str]:
     """Return which sizes of the model a right number is: a width may be that of the model or of its feed-forward network."""
     if one.size.word != "dimension":
@@ -125,7 +140,7 @@ def _meant(one: _Said) -> Collection[str]:
     return {word for word in ("hidden", "mlp", "head_dim") if one.size.value in (BASE[word], BIG[word])}
 
 
-def _size(scene: Scene, one: _Said, said: Sequence[_Said], agreed: Collection[str], *, unmixed: bool) -> Iterator[Claim]:
+def _size(scene: Scene, one: _Said, said: Sequence[_Said], agreed: Collection[str], *, unmixed: bool, alone: bool) -> Iterator[Claim]:
     right, word = _right(one), "hidden" if one.size.word == "dimension" else one.size.word
     if word not in SIZE_TITLES or not right:
         return
@@ -133,7 +148,7 @@ def _size(scene: Scene, one: _Said, said: Sequence[_Said], agreed: Collection[st
     if one.size.value in right:
         if len(agreed) >= PAPER_SIZES:
             yield field_claim(scene, token, word, one.size.value, one.size.value, "exact")
-    elif not names_another(_sentence(scene, one)) and _is_wrong(one, said, agreed, unmixed=unmixed):
+    elif alone and not names_another(_sentence(scene, one)) and _is_wrong(one, said, agreed, unmixed=unmixed):
         nearest = min(right, key=lambda value: (not is_slip(str(one.size.value), str(value)), abs(value - one.size.value)))
         yield field_claim(scene, token, word, one.size.value, nearest, "wrong")
 
@@ -143,7 +158,7 @@ def _sentence(scene: Scene, one: _Said) -> str:
     text = scene.texts[one.line]
     for start, end in names_paper(text):
         text = text[:start] + " " * (end - start) + text[end:]
-    return text[slice(*sentence_of(text, one.size.start))]
+    return text[slice(*paper_sentence(text, one.size.start))]
 
 
 def _is_wrong(one: _Said, said: Sequence[_Said], agreed: Collection[str], *, unmixed: bool) -> bool:
@@ -155,6 +170,15 @@ def _is_wrong(one: _Said, said: Sequence[_Said], agreed: Collection[str], *, unm
     }
     others = set(agreed) - {one.size.word}
     least = PAPER_SIZES - one.named
+    again = [
+        other
+        for other in said
+        if (other.line, other.start, other.label, other.size.word) == (one.line, one.start, one.label, one.size.word)
+    ]
+    if one.size.word != "layers" and any(other.size.value in _right(other) for other in again):
+        return False  # ``h=8 ... 单头与 32 头都差一些``: its own stands beside it
+    if one.size.value in ABLATIONS.get(one.size.word, ()) and len(beside - {one.size.word}) < PAPER_SIZES:
+        return False
     if one.coded:
         return one.plain and len(others) >= PAPER_SIZES_OF_BLOCK
     if one.size.word in _COUNTED:

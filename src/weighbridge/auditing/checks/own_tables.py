@@ -16,11 +16,11 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.own_sizes import SIZES
+from weighbridge.auditing.text.paper_sizes import symbol_of
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, whole, whole_bounds
 from weighbridge.auditing.text.settings import kind_of_label
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.text.transformer_paper import symbol_of
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -13,10 +13,17 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.text.transformer_paper import BASE, BIG, PUBLISHED, label_before, speaks_of_paper, speaks_otherwise
+from weighbridge.auditing.text.transformer_paper import (
+    BASE,
+    BIG,
+    PUBLISHED,
+    label_before,
+    paper_sentence,
+    speaks_of_paper,
+    speaks_otherwise,
+)
 from weighbridge.core.messages import mark
 
 
@@ -26,7 +33,7 @@ def check_totals(scene: Scene, line: int) -> Iterator[Claim]:
     for token in tokens(text, line):
         if token.kind != "num" or not token.unit or not is_count(token):
             continue
-        start, stop = sentence_of(text, token.start)
+        start, stop = paper_sentence(text, token.start)
         own = [paper for place, paper in setters if place <= token.start]
         label = label_before(text, start, token.start)
         if (own and not own[-1]) or speaks_otherwise(text[start:stop]) or not (label or speaks_of_paper(text[start : token.start])):

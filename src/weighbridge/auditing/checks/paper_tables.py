@@ -16,11 +16,12 @@ from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.paper_sizes import symbol_of
 from weighbridge.auditing.text.rounding import fit, likeliest_value
 from weighbridge.auditing.text.settings import kind_of_label
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.text.transformer_paper import BASE, BIG, PUBLISHED, symbol_of
+from weighbridge.auditing.text.transformer_paper import BASE, BIG, PUBLISHED, speaks_otherwise
 from weighbridge.auditing.thresholds import PAPER_SIZES_OF_BLOCK
 from weighbridge.core.messages import mark
 
@@ -46,8 +47,14 @@ def check(scene: Scene) -> Iterator[Claim]:
         agreed = [size for cell, size, word in cells if _agrees(cell, size, word)]
         both = min(map(agreed.count, _ROWS)) >= PAPER_SIZES_OF_BLOCK  # no other two models have them
         if (both or (named and len(agreed) >= PAPER_SIZES_OF_BLOCK)) and len(agreed) * 2 > len(cells):
-            for cell, size, word in cells:
-                yield from _cell(scene, cell, size, word)
+            claims = [claim for cell, size, word in cells for claim in _cell(scene, cell, size, word)]
+            beside = scene.texts[max(0, table.first - _BESIDE) : max(table.lines) + 1 + _BESIDE]
+            alone = sum(one.verdict == "wrong" for one in claims) <= 1 and not any(map(speaks_otherwise, beside))
+            yield from (one for one in claims if alone or one.verdict != "wrong")
+
+
+_BESIDE = 3
+"""Lines around a table that may say whose models these are."""
 
 
 def _size_named(text: str) -> str:
