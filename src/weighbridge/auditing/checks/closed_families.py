@@ -55,7 +55,7 @@ _COUNTED = pattern(r"\s?个?\s?(?:模型|可学习的?)?(?:参数|param(?:eter)?
 _ANOTHER = pattern(r"\s?(?:风格|式|类|级|架构|结构的?|系列|like|style|class|-|based|基础上|论文|时代)", re.IGNORECASE)
 """Behind a family's name, what makes it something else than the models themselves."""
 _BEFORE = pattern(
-    r"(?:类似|相比|不同于|比|基于|参考|仿照|模仿|复现|自己的?|我们的?|一个|mini|nano|tiny|small|smaller|little|custom|modified|like|unlike|than|our|my|from|"
+    r"(?:类似|相比|不同于|比|基于|参考|仿照|模仿|复现|自己的?|我们的?|一个|(?<!最)小(?:型|号)?的?|迷你|微型|袖珍|精简版?的?|简化版?的?|缩小版?的?|自定义的?|玩具(?:级|版)?的?|mini|nano|tiny|small|smaller|little|custom|modified|like|unlike|than|our|my|from|"
     r"(?:variants?|versions?|copy|clones?|replicas?|kinds?|sort) of(?: the)?|(?:pre-?)?train(?:ed)?(?: an?| the)?(?: \w+)?|(?:buil[dt]|implement(?:ed)?|wrote|made|created?)(?: an?)?(?: \w+)?)\W*$",
     re.IGNORECASE,
 )

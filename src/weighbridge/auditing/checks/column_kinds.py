@@ -13,7 +13,7 @@ from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Table
 
 _COLUMNS = (
-    ("other", patterns.pattern(r"kv ?@|k[/-]?v[- ]?cache|flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),
+    ("other", patterns.pattern(r"kv ?@|k[/-]?v[- ]?cache|flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|卸载|保留|解?冻|微调|可?训练|每(?=[卡机张台组阶段个])|阶段|裁?剪|减少|剩余|蒸馏|并行|更新|[TP]P\s?[=＝]|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),
     ("active", patterns.pattern(r"activ|激活|活跃", re.IGNORECASE)),
     ("non_embedding", patterns.pattern(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
     ("part", patterns.pattern(r"(?:encoder|decoder|embedding|vision|visual|image|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),

@@ -147,8 +147,9 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
     rows = {id(row): (row, subject) for row, _, _, subject, _ in bound.cells}
     judged = {(cell.line, cell.start) for _, cell, kind, _, _ in bound.cells if kind in SIZE_COLUMNS}
     subjects = {cell.line: subject for row, subject in rows.values() for cell in row.cells}
+    partial = {i for i, head in enumerate(column_heads(bound.table)) if kind_of(head) == "other" and _OF_LAYERS.search(head)}
     for row, subject in rows.values():
-        for cell in row.cells if not bound.columns else ():
+        for cell in [cell for i, cell in enumerate(row.cells) if i not in partial] if not bound.columns else ():
             named = any(cell.start <= m.column < cell.end for m in scene.mentions.get(cell.line, ()))
             listed = listed_sizes.list_sizes(scene, cell.line, cell.start, cell.end, subject) if not named else []
             own = {one.item.kind for one in listed if one.own}
@@ -170,6 +171,8 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
             yield claim(scene.lines, size.token, size.token, "configuration", "exact", value=size.value, expected=size.value, difference=0)
 
 
+_OF_LAYERS = re.compile(r"[层头]数?")
+"""In the head of a column that holds no size of the model, what makes its figures layers or heads all the same: ``卸载到 CPU 的层数``."""
 _IN_THOUSANDS = re.compile(r"[(（\[]\s?k\s?[)）\]]", re.IGNORECASE)
 """The head of a column whose figures are of so many thousands, and rounded to them."""
 

@@ -105,7 +105,7 @@ _SETS = pattern(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
 SUPPOSED = pattern(
     r"\bw/(?!o)|\b(?:if|suppose|imagine|assum\w+|would|could|should|might|let['’]s|lets (?=assume|say|take|suppose|consider|start|use|look|build|try|imagine)|let us|our|ours|my|custom|scratch|toy|reduced|prun\w*|modif\w*|scaled|ablat\w*|instead of|rather than|"
     r"freez\w*|froze\w*|unfreez\w*|remov\w*|drop(?!out)\w*|kept|keep|student|teacher|distil\w*(?!bert)|(?<!\d[BM] )(?<!\bthis )variants?|e\.g|for example|such as|"
-    r"add(?:s|ed|ing)?|insert\w*|append\w*|cut (?:down )?to|truncat\w*|trim\w*|shorten\w*|start(?:s|ed|ing)? (?:from|with)|on top of(?! (?:the|each) other))\b|如果|假如|要是|倘若|假设|我们|自己|若|蒸馏|剪枝|裁剪|学生|教师|有人说|误以为|是错的|说法",
+    r"add(?:s|ed|ing)?|insert\w*|append\w*|cut (?:down )?to|truncat\w*|trim\w*|shorten\w*|start(?:s|ed|ing)? (?:from|with)|on top of(?! (?:the|each) other))\b|如果|假如|要是|倘若|假设|我们|自己|若|蒸馏|剪枝|裁剪|学生|教师|有人说|误以为|是错的|说法|新模型|交错|合并(?=后|得|成)|[把将]\s?[两二三]\s?个",
     re.IGNORECASE,
 )
 """Words anywhere in a sentence by which its sizes may be another model's."""

@@ -38,7 +38,7 @@ _NUMBER = (
     r"(?![\d%]|[.,]\d|[A-Za-z](?![A-Za-z])|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
 )
 """A whole number that is no part of a formula, a range, a share or a larger number."""
-_LINK = r"(?:\s?[:：=]\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:[设取]?[置定]?为|是|有|只有|仅有?|一?共有?|达到?|高达|等于|取)\s?[:：]?\s?|\s)"
+_LINK = r"(?:\s?[:：=]\s?|\s?(?:是|为|等于|变化?为|约为|通常取)[^。；;，,\d]{0,12}[(（]?\d[\d./]*[)）]?\s?倍[^。；;，,\d]{0,10}[,，]\s?(?:即|也就是|也即|等于)\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:[设取]?[置定]?为|是|有|只有|仅有?|一?共有?|达到?|高达|等于|取)\s?[:：]?\s?|\s)"
 _MORE = {
     "width": "hidden", "model width": "hidden", "embedding width": "hidden", "d_ff": "mlp", "feed-forward": "mlp", "feedforward": "mlp", "ffn": "mlp", "mlp": "mlp",
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
