@@ -160,7 +160,12 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]],
     opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
     if not (count.named or OPENS_WITH_IT.match(text, count.start)) and opens and len(sizes) <= AGREED_FIELDS:
         return False
-    return settle(token, sisters(scene), count.what, whole=True) is None
+    others = sisters(scene)
+    return len(others) <= _MOST_SISTERS and settle(token, others, count.what, whole=True) is None
+
+
+_MOST_SISTERS = 100
+"""Models of a text that a count may be of instead; where more are named, nobody can tell whose it is."""
 
 
 _PLAIN = pattern(

@@ -60,8 +60,13 @@ def check(scene: Scene) -> Iterator[Claim]:
     for statement in scene.numbered:
         found = list(_figures(scene, statement))
         for place, figure in enumerate(found[1:], 1):
-            yield from _product(scene, figure, found[:place])
-            yield from _sum(scene, figure, found[:place])
+            above = found[max(0, place - _ABOVE) : place]
+            yield from _product(scene, figure, above)
+            yield from _sum(scene, figure, above)
+
+
+_ABOVE = 24
+"""Counts of a line before one that it may come from."""
 
 
 def _figures(scene: Scene, statement: Sequence[Token]) -> Iterator[_Figure]:

@@ -36,7 +36,7 @@ def conventions_of(model: ModelValue) -> Conventions:
     return conventions(model)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def plain_conventions_of(model: ModelValue) -> Conventions:
     """Return the ways of counting that a rounded figure is held against: the simple ones, which are found in a fraction of the time."""
     return conventions(model, PLAIN_COST)

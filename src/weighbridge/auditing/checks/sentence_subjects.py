@@ -207,7 +207,16 @@ def is_brought_in(text: str, mention: Mention) -> bool:
 
 def is_compared(text: str, start: int, column: int) -> bool:
     """Tell whether a sentence brings in a model behind its numbers only to compare them: ``82M parameters (compared to 125M for RoBERTa-base)``."""
-    return _COMPARED.search(text, start, column) is not None
+    return _is_compared(text[max(start, column - _LONGEST_SENTENCE) : column])
+
+
+@once_for_each_text
+def _is_compared(words: str) -> bool:
+    return _COMPARED.search(words) is not None
+
+
+_LONGEST_SENTENCE = 600
+"""Characters before a name that are looked at for what compares it."""
 
 
 _COMPARED = pattern(

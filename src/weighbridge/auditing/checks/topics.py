@@ -51,7 +51,9 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
     ends = _ends_outside(text, tuple([(n.column, n.end) for n in named]))
     place = bisect_right(ends, column)
     start, stop = ends[place - 1] if place else 0, ends[place] if place < len(ends) else len(text)
-    inside = [m for m in named if start <= m.column < stop and not _COMMENT.search(text, column, max(column, m.column))]
+    comment = _COMMENT.search(text, column)
+    until = comment.end() if comment is not None else len(text) + 1
+    inside = [m for m in named if start <= m.column < stop and m.column < until]
     before = [m for m in inside if m.end <= column]
     if before:
         place = len(before) - (2 if before[-1].kind == FAMILY and len(before) > 1 else 1)  # a family's name behind one of its members
