@@ -3,6 +3,7 @@
 MODULES: dict[str, str] = {
     "Dream": "remote.both_ways",
     "EvollaModel": "multimodal.evolla",
+    "GOT": "remote.got",
     "afmoe": "mixtures.afmoe",
     "aimv2": "multimodal.aimv2",
     "aimv2_text_model": "multimodal.aimv2",
@@ -37,6 +38,7 @@ MODULES: dict[str, str] = {
     "beit": "vision.beit",
     "bert": "encoders.bert",
     "bert-generation": "encoders.bert_generation",
+    "bidirectional_pplx_qwen3": "remote.both_ways",
     "big_bird": "encoders.big_bird",
     "bigbird_pegasus": "seq2seq.bigbird_pegasus",
     "biogpt": "decoders.biogpt",

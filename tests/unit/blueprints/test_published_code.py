@@ -599,6 +599,8 @@ def test_another_ovis_is_refused(config: dict[str, object], key: str) -> None:
         ("GSAI-ML/LLaDA-8B-Base", 8_015_581_184, 0),
         ("Dream-org/Dream-Coder-v0-Instruct-7B", 7_615_616_512, 0),
         ("nvidia/llama-nemotron-embed-1b-v2", 1_235_814_400, 0),
+        ("perplexity-ai/pplx-embed-v1-0.6b", 596_049_920, 0),
+        ("perplexity-ai/pplx-embed-v1-4b", 4_022_468_096, 0),
         ("inclusionAI/LLaDA2.1-mini", 16_255_643_392, 256 * 19),
         ("inclusionAI/LLaDA2.0-flash", 102_889_705_216, 256 * 31),
     ],
@@ -633,3 +635,26 @@ def test_the_page_says_what_each_type_is_held_to(page: str) -> None:
     rows = (Path(__file__).parents[3] / page).read_text("utf-8").split("`model_type` |\n|---|---|\n")[1].split("\n\n")[0]
     listed = re.findall(r"`([\w-]+)`", rows)
     assert sorted(listed) == sorted(name for name, module in MODULES.items() if module.startswith("remote."))
+
+
+def test_got_has_the_elements_of_its_file() -> None:
+    """716,033,280 as llmfit 1.1.17 lists them, the words twice; the library's own GOT-OCR has as many parameters."""
+    counts = weighbridge.model("stepfun-ai/GOT-OCR2_0").count()
+    assert (counts.duplicated, counts.unique) == (716_033_280, 560_528_640)
+    assert weighbridge.model({"model_type": "got_ocr2", **GOT}).count().unique == counts.unique
+    with pytest.raises(UsageError, match="how many views"):
+        weighbridge.model("stepfun-ai/GOT-OCR2_0").flops(seq=16, images=1)
+
+
+GOT = {
+    "text_config": {
+        "model_type": "qwen2",
+        "hidden_size": 1024,
+        "intermediate_size": 2816,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 16,
+        "vocab_size": 151860,
+        "tie_word_embeddings": True,
+    }
+}

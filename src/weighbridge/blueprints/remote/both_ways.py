@@ -1,12 +1,13 @@
-"""Language models that read in both directions: LLaDA and Dream, which fill in masked words, and Llama as an embedder; their code stands beside their files.
+"""Language models that read in both directions: LLaDA and Dream, which fill in masked words, and Llama and Qwen3 as embedders; their code stands beside their files.
 
 Source: arXiv 2502.09992 (LLaDA), modeling_llada.py of GSAI-ML/LLaDA-8B-Instruct; arXiv 2508.15487, modeling_dream.py of Dream-org/Dream-v0-Instruct-7B;
-llama_bidirectional_model.py of nvidia/llama-nemotron-embed-1b-v2. Held to totals of published files, not to a live class. None keeps a cache.
+llama_bidirectional_model.py of nvidia/llama-nemotron-embed-1b-v2; modeling.py of perplexity-ai/pplx-embed-v1-0.6b.
+Held to totals of published files, not to a live class. None keeps a cache.
 """
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.llama import LLAMA, llama
+from weighbridge.blueprints.decoders.llama import LLAMA, QWEN3, llama
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.words import one_of, read_none
 from weighbridge.config.family import Blueprint, Family
@@ -93,9 +94,13 @@ LLADA_KEYS = frozenset(
 QWEN = variant(LLAMA, qkv_bias=constant("qkv_bias", True), out_bias=constant("out_bias", False), vocab=152064, mlp=22016)
 DREAM = reading_both_ways(with_heads("Dream", llama, "lm")["DreamForCausalLM"])
 EMBEDDER = reading_both_ways(with_heads("Llama", llama, "")["LlamaModel"])
+CONTEXTS = reading_both_ways(with_heads("Qwen3", llama, "")["Qwen3Model"])
 MORE: frozenset[str] = IGNORED_KEYS | frozenset("mask_token_id pooling temperature attn_implementation pretraining_tp".split())
 FAMILIES = {
     "llada": Family("llada", LLADA, {"LLaDAModelLM": llada}, "LLaDAModelLM", LLADA_KEYS),
     "Dream": Family("Dream", QWEN, {"DreamModel": DREAM}, "DreamModel", MORE),
     "llama_bidirec": Family("llama_bidirec", LLAMA, {"LlamaBidirectionalModel": EMBEDDER}, "LlamaBidirectionalModel", MORE),
+    "bidirectional_pplx_qwen3": Family(
+        "bidirectional_pplx_qwen3", QWEN3, {"PPLXQwen3Model": CONTEXTS}, "PPLXQwen3Model", MORE | {"use_bidirectional_attention"}
+    ),
 }
