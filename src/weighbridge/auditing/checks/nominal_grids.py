@@ -25,10 +25,10 @@ from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
 _CALLED = pattern(
-    r"[\W_]*(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>B|亿)[ -]?(?:个?参数|params?|parameters?|模型|models?|dense|LLM)?(?:\s?[(（](?:GB|GiB|G|单位[^()（）]*)[)）])?[\W_]*",
+    r"[\W_]*(?P<number>\d{1,6}(?:\.\d{1,4})?)\s?(?P<unit>B|亿)[ -]?(?:个?参数|params?|parameters?|模型|models?|dense|LLM)?(?:\s?[(（](?:GB|GiB|G|单位[^()（）]*)[)）])?[\W_]*",
     re.IGNORECASE,
 )
-_FIGURE = pattern(r"[\s*`~≈约]*(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>[MGT]i?B|G)?[\s*`]*", re.IGNORECASE)
+_FIGURE = pattern(r"[\s*`~≈约]*(?P<number>\d[\d,]{0,15}(?:\.\d{1,6})?)\s?(?P<unit>[MGT]i?B|G)?[\s*`]*", re.IGNORECASE)
 _UNIT = pattern(r"[(（\[,，]\s?(?:in )?([MGT]i?B)\s?[)）\]]?|\bin ([MGT]i?B)\b", re.IGNORECASE)
 _EACH = pattern(r"bytes?\s?(?:/|per)\s?(?:param\w*|weight)|每个?参数的?\s?(?:字节|bytes?)|字节\s?/\s?(?:每个?)?参数|字节数", re.IGNORECASE)
 _NUMBER = pattern(r"[\s*`]*(?P<number>\d{1,2}(?:\.\d{1,2})?)(?:\s?(?:字节|bytes?|B))?[\s*`]*", re.IGNORECASE)

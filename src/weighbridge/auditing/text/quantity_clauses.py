@@ -29,6 +29,8 @@ _IN_SUM = pattern(r"(?<![\w.])\d+(?:\.\d+)?\s?B\b(?!\s?/)")
 _SMALL = pattern(r"(\d{1,2})\s?(?:bytes?|字节)", re.IGNORECASE)
 """Bytes of one number, which are no figure of memory."""
 _COUNTED_UP = 3
+_MOST_OF_PART = 12
+"""Bytes of each parameter that a part of training keeps at most: the optimizer's, with its copy of the weights."""
 _NUMBER = pattern(r"\d[\d,]*(?:\.\d+)?")
 _SCALES = (
     ("十亿", 10**9),
@@ -197,7 +199,10 @@ def _counted_up(text: str, sentence: Sequence[Piece]) -> Fraction | None:
     ]
     if len(small) < _COUNTED_UP or not any(piece.kind in ("gradients", "optimizer", "master") for piece in sentence):
         return None
-    return Fraction(small[-1] if small[-1] == sum(small[:-1]) else sum(small))
+    for total, parts in ((small[-1], small[:-1]), (small[0], small[1:])):
+        if total == sum(parts):
+            return Fraction(total)  # which stands behind its parts, or before them
+    return Fraction(sum(small)) if max(small) <= _MOST_OF_PART and not any(piece.kind == "total" for piece in sentence) else None
 
 
 def _clauses(sentence: Sequence[Piece]) -> list[list[Piece]]:

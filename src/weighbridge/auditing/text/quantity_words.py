@@ -14,10 +14,12 @@ from weighbridge.core._namedtuple import NamedTuple
 
 _N = r"(?<![A-Za-z0-9_.])\d[\d,]*(?:\.\d+)?"
 _UNIT = r"(?:[KMGT]i?B|(?:kilo|mega|giga|tera)bytes?|bytes?|字节|G(?![A-Za-z]))(?![A-Za-z0-9_])(?!\s?/\s?s)"
+_TERM = r"(?:[\d.,()×*/+^·−– -]|bytes?|字节|layers?|层|GB|MB|KB|B|param(?:eter)?s?|(?<=\d)e\+?(?=\d))"
+"""What an expression of numbers is written with."""
 _MANY = r"\d[\d,]*(?:\.\d+)?\s?[Kk万]?"
 _KINDS = (
     ("aside", r"(?:[(（]\s?)?(?:(?:before|without|excluding|not (?:counting|including)|plus|ignoring)(?: (?:any|the|a single|counting|other))* (?:activations?|overheads?)(?: (?:is|are) (?:stored|counted|added))?|(?:不含|不包括|还?不算|不计|不算|未计|还没算|不考虑)(?:激活值?|其他|开销))(?:\s?[)）])?"),
-    ("sum", rf"(?:{_N}|\()(?:[\d.,()×*/+^·−– -]|bytes?|字节|layers?|层|GB|MB|KB|B|param(?:eter)?s?|(?<=\d)e\+?\d+){{0,100}}[×*/+](?:[\d.,()×*/+^·−– -]|bytes?|字节|layers?|层|GB|MB|KB|B|param(?:eter)?s?|(?<=\d)e\+?\d+){{0,100}}[=≈]\s?[~≈约]?"),
+    ("sum", rf"(?:{_N}|\()(?={_TERM}{{0,40}}[×*/+]){_TERM}{{1,200}}[=≈]\s?[~≈约]?\s?"),
     ("rate", r"(?:per|each|every) param(?:eter)?s? (?:takes?|needs?|uses?|costs?|is) (?<![\d.])\d{1,2}(?:\.\d)? bytes|(?<![\d.])\d{1,2}(?:\.\d)?\s?(?:bytes?|字节|B)\s?(?:/|per|for each|for every|每个?)\s?(?:model )?(?:param(?:eter)?s?|参数)|每个?参数(?:都|要|需要?|占用?|共|总共|为|用|存|是|约)*\s?(?<![\d.])\d{1,2}(?:\.\d)?\s?个?\s?(?:字节|bytes?)"),
     ("range", rf"{_N}\s?(?:(?:-|–|—|~|到|至|\bto\b)\s?\d[\d,]*(?:\.\d+)?|{_UNIT}\s?(?:-|–|—|~)\s?\d[\d,]*(?:\.\d+)?)\s?{_UNIT}"),
     ("data", rf"{_N}\s?(?:[TB]\b|trillion|billion|万亿|亿)\s?个?\s?(?:training |text )?(?:tokens?|词元)|(?:训练)?\s?tokens?\s?数(?:量|为|是)*\s?\d[\d.]*\s?(?:万亿|亿|[TB]\b)"),
