@@ -18,7 +18,7 @@ A text flows through six steps, and the files follow them.
    ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,
    ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``,
-   ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``sizes_for_names``, ``passages`` with
+   ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``sizes_for_names``, ``member_groups``, ``passages`` with
    ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``, ``sister_models``, ``background``, ``free_sizes``
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
@@ -138,7 +138,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     if scene.has_models:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, agreed_sentences.check(scene, tabled, claims)), claims)
         claims += claims_beside(agreed_counts.check(scene, tabled, claims), claims)
-        claims += claims_beside(elsewhere.leave_out_of_parts(scene, family_sentences.check(scene, tabled)), claims)
+        claims += claims_beside(elsewhere.leave_out_of_parts(scene, family_sentences.check(scene, tabled, claims)), claims)
         claims += slipped_counts.check(scene, tabled, claims)
         claims += slipped_sizes.check(scene, tabled, claims)
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})

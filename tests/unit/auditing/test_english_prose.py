@@ -65,6 +65,18 @@ CHANGED = {
     "one size of two models": ("BERT comes in two sizes. Each layer has 12 heads in the base model and «16» in the large model.", "18"),
     "a verb for two models": ("BERT comes in two sizes. BERT-base has 12 layers and BERT-large has «24».", "26"),
     "a list of one size": ("The embedding dimension is:\n- 384 for ViT-S.\n- 768 for ViT-B.\n- «1024» for ViT-L.", "1124"),
+    "a sentence about sisters": (
+        "BERT-base has 12 layers and 768 dimensions. BERT-large has 24 layers and 1024 dimensions.\n\nEvery head works on «64» dimensions.",
+        "74",
+    ),
+    "a member told by its count and sizes": (
+        "GPT-2 was released in four sizes. The smallest has 124M parameters (12 layers, 768 dimensions), the next 355M («24» layers, 1024 dimensions).",
+        "34",
+    ),
+    "the count of a member told by its sizes": (
+        "GPT-2 was released in four sizes. The smallest has 124M parameters (12 layers, 768 dimensions), then come «774»M (36 layers, 1280 dimensions).",
+        "874",
+    ),
 }
 TRUE = (
     "Available in sizes such as\nBERT Base\n(12 layers) and BERT Large\n(24 layers).",

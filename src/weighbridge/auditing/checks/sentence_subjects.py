@@ -67,6 +67,19 @@ def sections(scene: Scene, tabled: Collection[int]) -> Iterator[list[Sentence]]:
     yield section
 
 
+def unnamed_sentences(scene: Scene, tabled: Collection[int], models: tuple[ModelValue, ...]) -> Iterator[Sentence]:
+    """Yield the sentences with sizes that name nobody, as said of each of several models."""
+    for index in scene.counted_lines:
+        if index in tabled or len(scene.lines[index].text) > LONGEST:
+            continue
+        sizes, start = _sizes_of(scene, index), 0
+        for stop in (*_ends(scene, index), len(scene.lines[index].text)) if sizes else ():
+            inside = tuple(size for size in sizes if start <= size.first and size.last <= stop)
+            if inside and not any(start <= m.column < stop for m in scene.mentions.get(index, ())):
+                yield Sentence(index, start, stop, inside, "", models, None)
+            start = stop
+
+
 def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
     """Return the sizes of a line, in words and in letters: ``XLM-R Base (L = 12, H = 768, A = 12)``."""
     found = {size.start: size for size in sizes_in_text(scene.lines[index].text)}
