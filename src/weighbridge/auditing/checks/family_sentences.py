@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from weighbridge.auditing.checks.background import is_background, is_brought_in
+from weighbridge.auditing.checks.background import is_background
 from weighbridge.auditing.checks.family_lists import is_closed
 from weighbridge.auditing.checks.field_values import values_of
 from weighbridge.auditing.checks.names import Mention
