@@ -12,13 +12,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.sentence_doubts import is_clean
-from weighbridge.auditing.checks.sentence_subjects import (
-    WIDTHS,
-    Sentence,
-    is_own_size,
-    sections,
-    unnamed_sentences,
-)
+from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_brought_in, is_own_size, sections, unnamed_sentences
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.claims import Sentence as Words
 from weighbridge.auditing.text.described_sizes import DescribedSize
