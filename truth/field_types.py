@@ -115,6 +115,9 @@ def _refused_lists(cls: Any) -> Iterator[str]:
         yield "axial"
     if "backbone_config" in cls.__validators__ and _is_refused(cls, "backbone_config", {}) == "KeyError: None":
         yield "named"
+    for key in cls.sub_configs_defaults or {}:
+        if _is_refused(cls, key, {}) == "KeyError: 'model_type'":
+            yield f"named:{key}"
     if find_line(class_rules.PATH, f"{cls.__name__}: "):
         yield "rules"
     yield from (f"-{key}" for key in _read_only(cls))

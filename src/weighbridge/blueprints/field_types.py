@@ -41,7 +41,8 @@ class Declared(NamedTuple):
         keys: By key, the types that it takes at once, and the kind of value in whole.
         inner: By the key of a sub-config, its class behind a colon, or the model type that is meant where it names none.
         lists: The lists of layer kinds whose entries (``!``) or length (``#``) the class checks; ``axial`` where
-            positions turn on axes alone; ``named`` where a backbone states its model type; ``-key`` what the class works out by itself;
+            positions turn on axes alone; ``named`` where a backbone states its model type, ``named:key`` where another sub-config does;
+            ``-key`` what the class works out by itself;
             ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`); ``unlisted`` where it checks kinds of layers without declaring any;
             ``lacks:key`` where it has nothing under a key that sets of rotary parameters ask for.
         name: The class.
@@ -107,6 +108,8 @@ def _refuse(asked: tuple[str, str], declared: Declared, raw: Mapping[str, Any], 
         if type(value) is dict and (stands := inner.get(key)) is not None:
             if key == "backbone_config" and "named" in declared.lists and "model_type" not in value:
                 raise ConfigError("a backbone states its model type", key=f"{path}{key}.model_type")
+            if f"named:{key}" in declared.lists and "model_type" not in value:
+                raise ConfigError("the class wants the model type of this config to be stated", key=f"{path}{key}.model_type")
             named = value.get("model_type", stands)
             inside = _of_class(stands[1:]) if stands[:1] == ":" else _of_type(named)
             _refuse(_whose_rotary(asked, key, stands, named), inside, value, f"{path}{key}.")

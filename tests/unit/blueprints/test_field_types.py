@@ -114,6 +114,7 @@ REFUSED = [
     ({"model_type": "hunyuan_v1_dense"}, "head_dim: the class has no value of its own for it; state one"),
     ({"model_type": "bert", "torch_dtype": "auto"}, "dtype: the string 'auto' is no number format; such as bfloat16"),
     ({"model_type": "bert", "id2label": "three"}, "id2label: expected a mapping"),
+    ({"model_type": "exaone4_5", "text_config": {"hidden_size": 64}}, "text_config.model_type: the class wants the model type"),
     ({"model_type": "esmc", "num_key_value_heads": 4}, "num_key_value_heads: the class wants num_key_value_heads is None or"),
     ({"model_type": "squeezebert", "embedding_size": 64}, "embedding_size: the class wants embedding_size == hidden_size"),
     ({"model_type": "vit", "output_attentions": True, "attn_implementation": "sdpa"}, "output_attentions: attention that is given out"),
