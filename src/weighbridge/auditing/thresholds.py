@@ -248,3 +248,7 @@ PAPER_SIZES_OF_BLOCK = 3
 """And a block of code, whose author may well set one of them anew."""
 PAPER_SLIPS, PAPER_AGREED = 2, 3
 """Sizes of a text that are not the paper's, at most, and how many times as many it must give in all: with more it has another model, ``20 层编码器、6 层解码器``."""
+
+# own_parts
+OWN_SLIPS, OWN_AGREED = 2, 3
+"""Counts of a described model that no reading of its sizes gives, at most, unless so many times as many are right: with more the text has sizes that were not read."""

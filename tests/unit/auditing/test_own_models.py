@@ -61,6 +61,9 @@ def test_a_slip_of_one_is_wrong(text: str, right: str, wrong: str) -> None:
         _PLAIN + "With an adapter in it, a layer has 5.92M parameters.",
         _PLAIN + "Its gated variant (three matrices) has 4.92M in each FFN and 65.5M in its layers.",
         _PLAIN + "With biases and norms a layer has 4,923,520 parameters.",
+        _PLAIN + "At width 720 the layers would take 62.2M, at 800 76.8M.",
+        _PLAIN
+        + "After a bottleneck was put into it, a layer has 1.92M parameters, without its FFN 1.46M, with a wider one 4.29M and with a narrower one 2.94M.",
         _PLAIN + "A small sister has 4 layers of width 256 with 4 heads and an FFN of 1024: 0.79M in each layer.",
         _PLAIN + "A mixture of 4 experts has 11.5M parameters in a layer.",
         _PLAIN + "Its activations take 4.29M values, a forward pass 98.4M FLOPs a token, and it saw 4.12M sentences.",

@@ -23,6 +23,8 @@ _OTHERWISE = any_word(
     r"|计算量|浮点|显存|内存|字节|缓存|激活|梯度|优化器|语料|数据集|样本|步数|训练集|节省|减少|假设|可训练|冻结|专家|教师|每个头|单头|每头|词元/|条|写成|误|错"
 )
 """Words of a clause by which its number counts something else than the parameters of a part of the model."""
+_SUPPOSED = pattern(r"\b(?:would|could|were to|at width)\b|改成|改为|换成|假如", re.IGNORECASE)
+"""Words of a sentence that goes on about a model of other sizes."""
 _SUBJECTS = {
     "word": ("word", "embeddings"), "position": ("position", "embeddings"), "tables": ("embeddings", "word"), "embeddings": ("embeddings", "word"), "attention": ("attention", "qkv"),
     "query": ("map",), "key": ("map",), "value": ("map",), "qkv": ("qkv",), "out": ("map",), "ffn": ("ffn",), "gate": ("map",), "up": ("map",), "down": ("map",), "norm": ("norm",), "layer": ("layer",),
@@ -70,8 +72,9 @@ def labelled_counts(scene: Scene) -> Iterator[Said]:
             last[token.line] = token.end
             found = _read(scene, token, start, rows)
             text = scene.texts[token.line]
-            if found is None and token.line in labels and start and _SAME.fullmatch(text, start, token.start):
+            if found is None and token.line in labels and text[start : token.start].strip() and _SAME.fullmatch(text, start, token.start):
                 found = Said(token.line, token, labels[token.line], (1,))
+            labels.pop(token.line, None)  # of a count whose words say something else nothing goes on
             if found is not None:
                 labels[token.line] = found.parts
                 if (token.line, token.start) not in computed:
@@ -108,6 +111,7 @@ def _read(scene: Scene, token: Token, after: int, rows: Mapping[int, Row]) -> Sa
     if (
         _OTHERWISE.search(_clause_of(zone))
         or _OTHERWISE.search(behind)
+        or _SUPPOSED.search(text, start, token.start)
         or any(start <= m.column < stop for m in scene.mentions.get(token.line, ()) if m.names)
     ):
         return None

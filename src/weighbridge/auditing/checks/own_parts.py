@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, whole, whole_bounds
+from weighbridge.auditing.thresholds import OWN_AGREED, OWN_SLIPS
 from weighbridge.core.messages import mark
 
 _ALL = ("attention", "qkv", "map", "ffn", "layer", "stack", "word", "position", "embeddings", "norm", "head")
@@ -44,11 +45,11 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     fair = fair if binary else plain
     agreed = sum(found is not None for found in fair) + sum(_agrees(claim_, sizes) for claim_ in claims)
     figures = [number for one in said if (number := likeliest_value(one.token)) is not None]
-    for one, found in zip(said, fair, strict=True):
-        if found is not None:
-            yield _claim(scene, one, found, right=True)
-        elif agreed and not _follows(one, figures) and (slip := _slip(one, sizes, own)) is not None:
-            yield _claim(scene, one, slip, right=False)
+    yield from (_claim(scene, one, found, right=True) for one, found in zip(said, fair, strict=True) if found is not None)
+    doubted = [one for one, found in zip(said, fair, strict=True) if found is None and agreed and not _follows(one, figures)]
+    slips = [(one, slip) for one in doubted if (slip := _slip(one, sizes, own)) is not None]
+    if len(slips) <= OWN_SLIPS or len(slips) * OWN_AGREED <= agreed:
+        yield from (_claim(scene, one, slip, right=False) for one, slip in slips)
 
 
 _MOST_COUNTS = 4000
