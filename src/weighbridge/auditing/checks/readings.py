@@ -142,7 +142,9 @@ def raise_last_digits(term: Term, tokens: set[Token]) -> Term:
         if term not in tokens:
             return term
         body, power = term.text[:-1], term.text[-1]
-        base = term._replace(text=body, value=Fraction(body.replace(",", "") or 0))
+        if not (body.replace(",", "").isdecimal() and power.isdecimal()):
+            return term  # ``7e5`` has an exponent already
+        base = term._replace(text=body, value=Fraction(body.replace(",", "")))
         return Binary("^", base, term._replace(text=power, value=Fraction(power)))
     if isinstance(term, Negative):
         return Negative(raise_last_digits(term.term, tokens))
