@@ -599,6 +599,7 @@ def test_another_ovis_is_refused(config: dict[str, object], key: str) -> None:
         ("GSAI-ML/LLaDA-8B-Base", 8_015_581_184, 0),
         ("Dream-org/Dream-Coder-v0-Instruct-7B", 7_615_616_512, 0),
         ("nvidia/llama-nemotron-embed-1b-v2", 1_235_814_400, 0),
+        ("nvidia/llama-embed-nemotron-8b", 7_504_924_672, 0),
         ("perplexity-ai/pplx-embed-v1-0.6b", 596_049_920, 0),
         ("perplexity-ai/pplx-embed-v1-4b", 4_022_468_096, 0),
         ("inclusionAI/LLaDA2.1-mini", 16_255_643_392, 256 * 19),
