@@ -93,13 +93,14 @@ def _judge(scene: Scene, lines: Sequence[_Line]) -> Iterator[Claim]:
     right = [placed for line, size in agreed for placed in line.cells if placed.is_of(size, 1000)]
     if len(right) < GRID_CELLS or len(right) * 4 < sum(len(line.cells) for line in lines) * 3:
         return
+    fair = {id(placed) for placed in right}
     for line, size in agreed:
-        odd = sum(placed not in right for placed in line.cells)
+        odd = sum(id(placed) not in fair for placed in line.cells)
         if odd > 1 or (size <= 1 and len(line.cells) - odd <= 1):
             continue  # scales beside the values, or more than the weights
         plain = sum(placed.per_parameter(1000) == size for placed in line.cells) > 1  # nothing is added to values that are exact
         for placed in line.cells:
-            if placed in right:
+            if id(placed) in fair:
                 yield _claim(scene, placed, size, "rounded")
             elif not any(placed.is_of(size, base, rounded=False) for base in (1000, 1024)) and (plain or not _is_packed(placed, size)):
                 yield _claim(scene, placed, size, "wrong")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 
 from weighbridge.auditing.byte_thresholds import PROPORTIONAL_ROWS
 from weighbridge.auditing.checks.amounts import write_bytes
@@ -94,10 +95,12 @@ def _column(scene: Scene, rows: Sequence[_Row], all_rows: int, *, packed: bool) 
     """Judge a column; one of packed weights makes none wrong: tables of words are packed less, and are more of some models."""
     if len(rows) < max(_LEAST, all_rows):
         return
-    for rate in (row.value / row.size for row in rows):
-        odd = [row for row in rows if not _agrees(row, rate)]
+    for rate in dict.fromkeys(row.value / row.size for row in rows):
+        odd = list(islice((row for row in rows if not _agrees(row, rate)), 2))
+        if len(odd) > 1:
+            continue  # as of nearly all columns, which a few rows tell
         alike = sum(100 * abs(row.value - rate * row.size) <= _NEAR * rate * row.size for row in rows)
-        if not odd or (len(odd) == 1 and alike >= PROPORTIONAL_ROWS):
+        if not odd or alike >= PROPORTIONAL_ROWS:
             for row in rows:
                 right = rate * row.size
                 facts: dict[str, object] = {"value": whole(row.value), "expected": whole(right), "difference": whole(row.value - right)}
