@@ -152,7 +152,8 @@ class PassageReader:
     def _quantity(self, text: str, line: int, clause: Sequence[Piece], figure: Piece, *, whole: bool) -> Quantity:
         words = frozenset(piece.kind for piece in clause)
         ahead = any(piece.kind in ROLES and piece.start < figure.start for piece in clause)
-        words = words | self.carried if ahead or not words & ROLES else words  # ``two moments and the master weights take 84 GB``
+        carried = self.carried if "each" in words else self.carried - {"zero"}
+        words = words | carried if ahead or not words & ROLES else words  # ``two moments and the master weights take 84 GB``
         words = words | {"per"} if self.per and (figure.kind == "work" or self.old) else words
         place = clause.index(figure)
         of = {kind: tuple(_value(text[p.start : p.end]) for p in clause if p.kind == kind) for kind in ("length", "batch", "data")}
@@ -176,7 +177,9 @@ class PassageReader:
             tuple((kind, min(values)) for kind, values in self.sizes.items() if len(values) == 1),
             self.cached,
             self.trained,
-            whole and not (self.sharded and "zero" not in words) and not (self.latent and (self.subject is None or self.subject.name < 0)),
+            whole
+            and not ((self.sharded or self.zero) and "zero" not in words)
+            and not (self.latent and (self.subject is None or self.subject.name < 0)),
             place > 0 and clause[place - 1].kind == "sum",
             self.aside,
             tuple(self.rules),
