@@ -118,9 +118,14 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     slips = {(word, right) for model in models.values() for word, right in _slips(model, number)}
     if len({right for _, right in slips}) == 1 and not any(number in _dimensions(one) for one in models.values()):
         word, right = min(slips)
-        if re.search(rf"(?<!\d){right}(?!\d)", text[max(0, start - _REACH) : last].replace(",", "")):
+        around = _PRODUCT.sub(" ", text[max(0, start - _REACH) : last].replace(",", ""))
+        if re.search(rf"(?<!\d){right}(?!\d)", around):
             return  # its own size is said as well: this one is another's
         yield field_claim(scene, token, word, number, right, "wrong")
+
+
+_PRODUCT = pattern(r"\d+(?:\s?[*×∗·]\s?\d+)+")
+"""A product of sizes, which is of the model that its sentence gives a size of: ``每个输出维度都是 868，参数量是 30522*768``."""
 
 
 _BESIDE = pattern(r"[×x*+/^=\-–~]\s?$|[$¥€]\s?$|\d[,.]?\s?$", re.IGNORECASE)
