@@ -20,6 +20,7 @@ from weighbridge.auditing.text.part_clauses import SaidCount, counts_of_parts
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole, write_like
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 _CHINESE = pattern(r"[\u4e00-\u9fff]")
 _OTHERWISE = pattern(
@@ -55,8 +56,18 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], tabled: Collection[
             token = figures.get(said.start)
             context = scene.context(index, said.start)
             own = held.get(context) if context is not None else None
+            doubtful = doubtful or _is_near_another(scene, index, context)
             if token is not None and token.value is not None and own is not None:
                 yield from _hold(scene, token, said, own, doubtful=doubtful)
+
+
+def _is_near_another(scene: Scene, index: int, context: str | None) -> bool:
+    """Tell whether another model than that of a line's context is named right above it, as code does it."""
+    own = context or (scene.main.name if scene.main is not None else "")
+    return any(one.kind == MODEL and own not in one.names for line in scene.naming_lines(index, _ABOVE) for one in scene.mentions[line])
+
+
+_ABOVE = 4
 
 
 def _hold(scene: Scene, token: Token, said: SaidCount, own: ReferenceCounts, *, doubtful: bool) -> Iterator[Claim]:

@@ -42,6 +42,8 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Cl
             if not counts or model is None or number in counts or number in said:
                 continue
             meant = _mistyped_of(number, counts)
+            if meant is not None and f"{meant:,}" in scene.lines[token.line].text:
+                continue  # ``... 2,362,468, where 2,362,368 is right``
             if meant is not None and not is_whole(model, number) and not any(number in known(other) for other in held):
                 facts = {"value": number, "expected": meant, "difference": number - meant}
                 reason = because(mark("should be {right}"), right=meant)
