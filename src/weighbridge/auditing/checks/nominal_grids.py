@@ -7,9 +7,11 @@ that is not is wrong.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import accumulate
 
 from weighbridge.auditing.byte_thresholds import GRID_CELLS, NOMINAL_FAR, PACKED_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
@@ -63,6 +65,11 @@ class _Placed(NamedTuple):
 
     def scale(self, base: int) -> int:
         return int((1024 if "i" in self.unit.lower() else base) ** _POWERS[self.unit[0].lower()])
+
+    def bounds(self, base: int) -> tuple[Fraction, Fraction]:
+        """Return the least and the most bytes for each parameter that a cell is, rounded."""
+        middle, half = self.per_parameter(base), self.step * self.scale(base) / (2 * self.parameters)
+        return middle - half, middle + half
 
     def is_of(self, size: Fraction, base: int, *, rounded: bool = True) -> bool:
         """Tell whether a cell is so many bytes for each parameter, rounded or else cut off at its last digit."""
@@ -118,18 +125,25 @@ def _agreed(line: _Line) -> Fraction | None:
     votes: Counter[Fraction] = Counter(line.said)
     if line.each is not None:
         votes[line.each[1]] += 1
-    candidates = [*votes, *(_plain(placed) for placed in line.cells)]
-    for size in dict.fromkeys(candidates):
-        if size > 0:
-            votes[size] = (
-                (size in line.said)
-                + (line.each is not None and line.each[1] == size)
-                + sum(placed.is_of(size, 1000) for placed in line.cells)
-            )
+    candidates = dict.fromkeys(size for size in (*votes, *(_plain(placed) for placed in line.cells)) if size > 0)
+    agreeing = _cells_of_each(line.cells, candidates)
+    for size in candidates:
+        votes[size] = (size in line.said) + (line.each is not None and line.each[1] == size) + agreeing[size]
     ranked = votes.most_common(2)
     if not ranked or ranked[0][1] < 2 or (len(ranked) > 1 and ranked[1][1] == ranked[0][1]):
         return None
     return ranked[0][0]
+
+
+def _cells_of_each(cells: Sequence[_Placed], sizes: Iterable[Fraction]) -> dict[Fraction, int]:
+    """Return how many cells are so many bytes for each parameter, for each of some sizes: a column has thousands of both."""
+    order = sorted(sizes)
+    begins, ends = [0] * (len(order) + 1), [0] * (len(order) + 1)
+    for placed in cells:
+        low, high = placed.bounds(1000)
+        begins[bisect_left(order, low)] += 1
+        ends[bisect_right(order, high)] += 1
+    return dict(zip(order, accumulate(begin - end for begin, end in zip(begins, ends, strict=True)), strict=False))
 
 
 def _plain(placed: _Placed) -> Fraction:
