@@ -12,6 +12,7 @@ from typing import Any
 
 from truth.recipes import recipe
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.refused_kinds import refused_of
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.family import Family
 from weighbridge.config.fields import AtInit, Field
@@ -33,6 +34,8 @@ def draw(seed: str, model_type: str, touch: float = 1.0) -> dict[str, Any]:
     rng = random.Random(f"{seed} {model_type}")
     known: Family = family(model_type)
     raw = {"model_type": model_type, **fields(rng, known.fields, touch)}
+    wanted = {one.key for one in refused_of(model_type) if one.wanted and not one.parents} - raw.keys()
+    raw |= {field.key: rng.choice(HEAD_DIMS) for field in known.fields if field.kind == "size" and field.key in wanted}
     return recipe(MODULES[model_type])(rng, raw)
 
 

@@ -163,12 +163,20 @@ def assert_one_more_layer_adds_exactly_that_layer(
             assert_layer_added(one, other, rows if fewer is models else one.tensors())
 
 
+NEVER_TIED = ("csm_depth_decoder_model",)
+"""Types whose config class refuses to tie."""
+
+
 def assert_a_tie_subtracts_exactly_its_tensors(
     model_type: str, raw: dict[str, Any], models: list[Model], listings: list[list[Row]]
 ) -> None:
     if not any(field.word == "tied" and field.key for field in family(model_type).fields):
         return
     stated = raw.get("tie_word_embeddings")
+    if model_type in NEVER_TIED:
+        with pytest.raises(ConfigError):
+            model({**raw, "tie_word_embeddings": True})
+        return
     for weighed, own in zip(models, listings, strict=True):
         counts, rows = {}, {}
         for switch in (True, False):

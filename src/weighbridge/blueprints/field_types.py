@@ -208,7 +208,7 @@ def _refuse_attributes(declared: Declared, raw: Mapping[str, Any], path: str) ->
         if key in raw and key not in declared.keys:
             raise ConfigError("the class works it out by itself, and refuses to be given it", key=path + key, value=raw[key])
     dtype = raw.get("torch_dtype") if raw.get("dtype") is None else raw["dtype"]
-    if isinstance(dtype, str) and dtype not in DTYPES:
+    if isinstance(dtype, str) and dtype.removeprefix("torch.") not in DTYPES:
         raise ConfigError(
             Text("{found} is no number format; such as {known}", found=say_value(dtype), known="bfloat16, float16, float32"),
             key=f"{path}dtype",

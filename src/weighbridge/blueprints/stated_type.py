@@ -141,6 +141,9 @@ LLAVA = {"LlavaLlamaForCausalLM": "llava_llama", "LlavaMistralForCausalLM": "lla
 """Classes of LLaVA's own code, whose configs call themselves by the type of the library's."""
 
 
+_BORROWED: Mapping[str, Mapping[str, str]] = {"deepseek_vl_v2": OCR, "llava": LLAVA, "bert": {}}
+
+
 def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
     """Return the type of a config whose own code borrows another's: Jina's BERT with ALiBi, Nomic's with experts, the first ChatGLM.
 
@@ -151,10 +154,10 @@ def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
         return "nomic_bert_moe" if raw.get("num_experts") else stated
     if stated == "chatglm":
         return "chatglm_6b" if raw.keys() & {"inner_hidden_size", "position_encoding_2d"} else stated
-    if stated == "deepseek_vl_v2":
-        return next((OCR[name] for name in architectures(raw) if name in OCR), stated)
-    if stated == "llava":
-        return next((LLAVA[name] for name in architectures(raw) if name in LLAVA), stated)
-    named = raw.get("architectures") if stated == "bert" else None
-    own = isinstance(named, list) and any(isinstance(name, str) and model_type_of(name) == "jina_bert" for name in named)
-    return "jina_bert" if own else stated
+    if stated not in _BORROWED:
+        return stated
+    named = raw.get("architectures")
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    if stated == "bert":
+        return "jina_bert" if any(model_type_of(name) == "jina_bert" for name in names) else stated
+    return next((_BORROWED[stated][name] for name in names if name in _BORROWED[stated]), stated)

@@ -127,7 +127,11 @@ def _step35(stated: Mapping[str, Any], shapes: Shapes) -> dict[str, Any]:
 RELATIVES = {
     "dbrx": Architecture("dbrx", "DbrxForCausalLM", DBRX, DBRX_FIELDS, ties=False, settled=_dbrx),
     "chameleon": Architecture(
-        "chameleon", "ChameleonForConditionalGeneration", biased=ATTENTION_AND_MLP_BIAS, left_out=("model.vqmodel.",)
+        "chameleon",
+        "ChameleonForConditionalGeneration",
+        biased=ATTENTION_AND_MLP_BIAS,
+        left_out=("model.vqmodel.",),
+        settled=lambda stated, shapes: {"vocabulary_map": {}},  # the class wants one, and the file has the words elsewhere
     ),
     "deci": Architecture(
         "nemotron-nas",

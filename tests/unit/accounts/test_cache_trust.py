@@ -77,6 +77,8 @@ QWEN4 = {
     "indexer_n_heads": 2,
     "indexer_kv_heads": 1,
     "indexer_head_dim": 24,
+    "indexer_budget": 8,
+    "indexer_compress_ratio": 2,
     "linear_num_key_heads": 2,
     "linear_num_value_heads": 4,
     "linear_key_head_dim": 8,
@@ -88,6 +90,7 @@ TABLES = {
     "make_ngram_vocab_size_divisible_by": 8,
     "heads_per_ngram": 2,
     "ple_embed_dim": 16,
+    "eos_token_id": 2,
 }
 
 
