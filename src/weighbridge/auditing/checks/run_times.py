@@ -16,6 +16,8 @@ from weighbridge.auditing.text.rounding import whole
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
+_TIMED = pattern(r"\bse?c?s?\b|second|hour|day|week|flop|[秒时天周]", re.IGNORECASE)
+"""A sign that a line speaks of time or of work a second, asked for before its numbers."""
 _SECONDS = {
     "second": 1,
     "seconds": 1,
@@ -91,7 +93,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check times, device hours and petaFLOP/s-days against what their passage says."""
     for index in scene.counted_lines:
         text = scene.lines[index].text
-        if len(text) > _LONGEST:
+        if len(text) > _LONGEST or not _TIMED.search(text):
             continue
         for found in _EQUATION.finditer(text):
             yield from _hold_equation(scene, index, found)
