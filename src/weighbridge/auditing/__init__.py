@@ -4,7 +4,7 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``markup``, ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``memory``, ``numbers`` and ``chinese_tokens``, ``figures``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
-   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper`` with ``paper_sizes``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows``, ``ruled_tables`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper`` with ``paper_sizes``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses`` with ``quantity_pieces``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows``, ``ruled_tables`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes`` and ``borrowed_models``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``table_families``, ``cell_models`` and ``column_kinds``.
@@ -19,7 +19,7 @@ A text flows through six steps, and the files follow them.
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,
    ``fields`` with ``stated_fields`` and ``field_values``, ``plain_fields``, ``compared_models``,
    ``owned_sizes``, ``opened_sentences``, ``changed_sizes``, ``paired_products``, ``sizes_for_names``, ``member_groups``, ``passages`` with
-   ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects``, ``sister_models``, ``background``, ``free_sizes``
+   ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects`` (and ``brought_in``), ``sister_models``, ``background``, ``free_sizes``
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,

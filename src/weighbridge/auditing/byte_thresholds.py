@@ -75,3 +75,7 @@ RUN_NEAR, RUN_FAR = Exact(101, 100), Exact(51, 50)
 # adapter_passages
 TRAINED_FAR = Exact(51, 50)
 """How far what an adapter trains must be from what rank, modules and model say before it is wrong: ``4.2M`` of 4,194,304 is cut or rounded."""
+
+# caches
+MOST_READINGS = 200
+"""Readings of one figure that are tried; a sentence with more lengths in it says none."""

@@ -167,10 +167,6 @@ SHARE_STEPS = 1
 MOST_COPIES = 256
 """Tensors of one shape that a line may count together: as many as a layer has experts."""
 
-# caches
-MOST_READINGS = 200
-"""Readings of one figure that are tried; a sentence with more lengths in it says none."""
-
 # table_subjects
 MOST_MEMBERS = 24
 """Members of a family that are held against a size."""

@@ -9,13 +9,12 @@ from functools import lru_cache
 
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.auditing.byte_thresholds import CACHE_FAR
+from weighbridge.auditing.byte_thresholds import CACHE_FAR, MOST_READINGS
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.rounding import significant_digits, whole
-from weighbridge.auditing.thresholds import MOST_READINGS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.background import is_background
+from weighbridge.auditing.checks.brought_in import is_brought_in
 from weighbridge.auditing.checks.family_lists import is_closed
 from weighbridge.auditing.checks.field_values import values_of
 from weighbridge.auditing.checks.names import Mention
@@ -12,7 +13,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.sentence_doubts import is_clean
-from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_brought_in, is_own_size, sections, unnamed_sentences
+from weighbridge.auditing.checks.sentence_subjects import WIDTHS, Sentence, is_own_size, sections, unnamed_sentences
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.claims import Sentence as Words
 from weighbridge.auditing.text.described_sizes import DescribedSize

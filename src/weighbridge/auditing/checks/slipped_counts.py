@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.checks.brought_in import is_brought_in
 from weighbridge.auditing.checks.count_doubts import is_hedged, is_of_a_part
 from weighbridge.auditing.checks.count_subjects import is_setting_or_bytes
 from weighbridge.auditing.checks.covered import ClaimSpans
@@ -17,7 +18,6 @@ from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.nominal_sizes import nominal_sizes
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
-from weighbridge.auditing.checks.sentence_subjects import is_brought_in
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.wrong_counts import WORDED, total_claim

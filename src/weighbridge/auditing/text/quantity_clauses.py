@@ -5,19 +5,15 @@ A passage goes on until a heading, or until an empty line that no list follows. 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.quantities import ROLES, Quantity, Subject
+from weighbridge.auditing.text.quantity_pieces import FIGURES, NUMBER, SMALL, count_up, has_more, split_clauses, value_of
 from weighbridge.auditing.text.quantity_words import Piece, pieces_of
 
 _SUBJECTS = frozenset(("count", "name"))
-_FIGURES = frozenset(("figure", "range", "work"))
-"""What a clause is read for."""
-_ASIDE = ROLES | {"dtype"}
-"""What parentheses behind a figure may say of it."""
 _SPOILS = frozenset(("unknown", "when", "otherwise", "bound"))
 """Words by which nothing is settled from there on in a sentence."""
 _APART = frozenset(("contrast", "old"))
@@ -26,23 +22,6 @@ _LATER = frozenset(("when", "otherwise"))
 _ITEM = pattern(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s")
 _RULE = pattern(r"(?<![\w.])([1-9])\s?[×x*·]?\s?N(?![\w²^])(?!\s?[×x*·]\s?D)")
 _IN_SUM = pattern(r"(?<![\w.])\d+(?:\.\d+)?\s?B\b(?!\s?/)")
-_SMALL = pattern(r"(\d{1,2})\s?(?:bytes?|字节)", re.IGNORECASE)
-"""Bytes of one number, which are no figure of memory."""
-_COUNTED_UP = 3
-_MOST_OF_PART = 12
-"""Bytes of each parameter that a part of training keeps at most: the optimizer's, with its copy of the weights."""
-_NUMBER = pattern(r"\d[\d,]*(?:\.\d+)?")
-_SCALES = (
-    ("十亿", 10**9),
-    ("百万", 10**6),
-    ("万亿", 10**12),
-    ("trillion", 10**12),
-    ("billion", 10**9),
-    ("亿", 10**8),
-    ("万", 10**4),
-    ("t", 10**12),
-    ("b", 10**9),
-)
 _SIZES = frozenset(("layers", "kvheads", "headdim", "heads", "hidden"))
 
 
@@ -91,22 +70,22 @@ class PassageReader:
         self.per, self.old = False, any(piece.kind == "old" for piece in sentence)
         self.aside = any(piece.kind == "aside" for piece in sentence)
         self.rules += [int(match[1]) for match in _RULE.finditer(text, sentence[0].start, sentence[-1].end)] if sentence else []
-        counted = _counted_up(text, sentence)
+        counted = count_up(text, sentence)
         whole = True
         last = max((piece.start for piece in sentence if piece.kind in _LATER), default=-1)
-        for clause in _clauses(sentence):
+        for clause in split_clauses(sentence):
             kinds = frozenset(piece.kind for piece in clause)
             whole = whole and not kinds & _SPOILS
             plain = whole and not kinds & _APART
             self.sharded = self.sharded or "shard" in kinds
             self.per = self.per or "per" in kinds
             if "zero" in kinds:
-                self.zero = next((int(_value(text[p.start : p.end])) for p in clause if p.kind == "zero"), 0)
+                self.zero = next((int(value_of(text[p.start : p.end])) for p in clause if p.kind == "zero"), 0)
             self._learn(text, line, names, clause)
             self.rate = counted or self.rate
-            figures = [piece for piece in clause if piece.kind in _FIGURES and _SMALL.match(text, piece.start) is None]
+            figures = [piece for piece in clause if piece.kind in FIGURES and SMALL.match(text, piece.start) is None]
             if len(figures) == 1:
-                settled = plain and not self.otherwise and last < figures[0].start and not _has_more(sentence, figures[0])
+                settled = plain and not self.otherwise and last < figures[0].start and not has_more(sentence, figures[0])
                 yield self._quantity(text, line, clause, figures[0], whole=settled)
                 self.carried = frozenset()
             elif not figures and kinds & ROLES:
@@ -116,7 +95,7 @@ class PassageReader:
         """Take what a clause says of the figures in it and behind it."""
         kinds = {piece.kind for piece in clause}
         self._take_subject(text, line, names, clause, doubtful="unknown" in kinds)
-        of = {kind: tuple(_value(text[p.start : p.end]) for p in clause if p.kind == kind) for kind in kinds}
+        of = {kind: tuple(value_of(text[p.start : p.end]) for p in clause if p.kind == kind) for kind in kinds}
         self.lengths, self.batches = of.get("length") or self.lengths, of.get("batch") or self.batches
         self.gpus, self.data = of.get("gpus") or self.gpus, of.get("data") or self.data
         self.rate = of["rate"][-1] if len(of.get("rate", ())) == 1 else self.rate
@@ -135,7 +114,7 @@ class PassageReader:
                 found += [Subject(None, line, i) for i, (start, end) in enumerate(names) if start <= piece.start < end][:1]
             elif piece.kind == "count" or (piece.kind == "sum" and len(_IN_SUM.findall(text, piece.start, piece.end)) == 1):
                 inner = _IN_SUM.search(text, piece.start, piece.end) if piece.kind == "sum" else None
-                said = _value(inner[0] if inner is not None else text[piece.start : piece.end])
+                said = value_of(inner[0] if inner is not None else text[piece.start : piece.end])
                 before = found[-1] if found else self.subject
                 if before is None or not (before.parameters == said or (before.parameters is None and self._is_same(before, said))):
                     found.append(Subject(said))
@@ -156,8 +135,8 @@ class PassageReader:
         words = words | carried if ahead or not words & ROLES else words  # ``two moments and the master weights take 84 GB``
         words = words | {"per"} if self.per and (figure.kind == "work" or self.old) else words
         place = clause.index(figure)
-        of = {kind: tuple(_value(text[p.start : p.end]) for p in clause if p.kind == kind) for kind in ("length", "batch", "data")}
-        number = _NUMBER.search(text, figure.start)
+        of = {kind: tuple(value_of(text[p.start : p.end]) for p in clause if p.kind == kind) for kind in ("length", "batch", "data")}
+        number = NUMBER.search(text, figure.start)
         return Quantity(
             line,
             number.start() if number is not None else figure.start,
@@ -191,72 +170,3 @@ class PassageReader:
         before = max((piece.end for piece in self.pieces if piece.end <= clause[0].start), default=0)
         after = min((piece.start for piece in self.pieces if piece.start >= clause[-1].end), default=len(text))
         return text[before:after]
-
-
-def _counted_up(text: str, sentence: Sequence[Piece]) -> Fraction | None:
-    """Return the bytes of each parameter that a sentence counts up: ``weights (2 bytes), gradients (2 bytes) and states (12 bytes)``."""
-    small = [
-        int(_value(text[piece.start : piece.end]))
-        for piece in sentence
-        if piece.kind == "rate" or (piece.kind == "figure" and _SMALL.match(text, piece.start) is not None)
-    ]
-    if len(small) < _COUNTED_UP or not any(piece.kind in ("gradients", "optimizer", "master") for piece in sentence):
-        return None
-    for total, parts in ((small[-1], small[:-1]), (small[0], small[1:])):
-        if total == sum(parts):
-            return Fraction(total)  # which stands behind its parts, or before them
-    return Fraction(sum(small)) if max(small) <= _MOST_OF_PART and not any(piece.kind == "total" for piece in sentence) else None
-
-
-def _clauses(sentence: Sequence[Piece]) -> list[list[Piece]]:
-    """Split a sentence at its signs; parentheses that say what a figure before them is of are part of its clause: ``31.4 GB (stage 1)``."""
-    clauses: list[list[Piece]] = []
-    clause: list[Piece] = []
-    opened = False
-    changed = any(piece.kind == "old" for piece in sentence)
-    for piece in sentence:
-        begins = piece.kind == "old"
-        if begins and clause:
-            clauses.append(clause)
-            clause = []
-        if begins or piece.kind not in ("comma", "with", "open", "close", "end", *(("to",) if changed else ())):
-            clause.append(piece)
-            continue
-        if opened and clauses and clause and {p.kind for p in clause} <= _ASIDE and clauses[-1][-1].kind in _FIGURES:
-            clauses[-1] += clause
-        elif clauses and clause and {p.kind for p in clause} <= ROLES and _ends_in_role(clauses[-1]):
-            clauses[-1] += clause  # ``21 GB for weights, gradients and optimizer states``
-        elif clause:
-            clauses.append(clause)
-        opened, clause = piece.kind == "open", []
-    if clauses and clause and {p.kind for p in clause} <= ROLES and _ends_in_role(clauses[-1]):
-        clauses[-1] += clause
-        return clauses
-    return [*clauses, clause] if clause else clauses
-
-
-def _has_more(sentence: Sequence[Piece], figure: Piece) -> bool:
-    """Tell whether something is added to a figure behind it: ``needs 40 GB with its context``."""
-    later = [piece for piece in sentence if piece.start > figure.start]
-    stop = next((piece.start for piece in later if piece.kind in _FIGURES), None)
-    return any(piece.kind == "with" and (stop is None or piece.start < stop) for piece in later)
-
-
-def _ends_in_role(clause: Sequence[Piece]) -> bool:
-    """Tell whether a clause says behind its figure what that is of."""
-    figures = [place for place, piece in enumerate(clause) if piece.kind in _FIGURES]
-    return len(figures) == 1 and clause[-1].kind in ROLES and figures[0] < len(clause) - 1
-
-
-def _value(text: str) -> Fraction:
-    """Return the number of a word: 7,000,000,000 of ``7B``."""
-    found = _NUMBER.search(text)
-    if found is None:
-        return Fraction(0)
-    behind = text[found.end() :].strip().lower()
-    number = Fraction(found[0].replace(",", ""))
-    if re.match(r"k(?![a-z])", behind):
-        return number * 1000
-    return number * next(
-        (scale for sign, scale in _SCALES if behind.startswith(sign) and not behind.startswith(("tok", "byte", "bit", "batch"))), 1
-    )
