@@ -93,6 +93,8 @@ def _convert(writer: Writer, start: int, end: int, depth: int) -> None:
             position = read_entity(writer, position, end)
         elif character == "*":
             position = read_star(writer, position)
+        elif character == "{" and raw[max(0, position - 2) : position] == "|_":
+            position = max(_group(raw, position, end)[1], position + 1)  # at which point: ``y'|_{x=0}``
         elif character in "{}":
             if raw[position : position + 3] == "{,}":
                 writer.put(",", position)
@@ -143,6 +145,10 @@ def _command(writer: Writer, position: int, end: int, depth: int) -> int:
     return after
 
 
+_NAME = pattern("[a-zA-Z]+")
+_ESCAPED = frozenset(("frac", "dfrac", "text", "mathrm", "left", "right"))
+
+
 def _read_escape(writer: Writer, position: int, end: int) -> int:
     """Read a backslash and the sign after it."""
     raw = writer.raw
@@ -151,6 +157,8 @@ def _read_escape(writer: Writer, position: int, end: int) -> int:
         between = following == "," and is_between_groups(raw, position, 2)
         writer.put("," if between else "" if following == "!" else " ", position)
     elif following == "\\":
+        if (name := _NAME.match(raw, position + 2)) is not None and (name[0] in _KEPT or name[0] in SIGNS or name[0] in _ESCAPED):
+            return position + 1  # written for JSON: ``3^2 \\\\times 7``
         writer.put(";", position)
     elif following and following in "_%#$&{}*~":
         writer.put(" " if following == "$" else following, position)
