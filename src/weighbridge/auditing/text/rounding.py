@@ -169,7 +169,9 @@ def write_like(token: Token, number: Fraction) -> str:
     '46.70 billion'
     """
     scale = scales(token)[0] if token.unit else Fraction(1)
-    unit = token.text[len(token.text.rstrip("%" + _LETTERS)) :].rstrip() if token.unit else ""
+    digits = token.text.rstrip("%" + _LETTERS)
+    unit = token.text[len(digits) :].rstrip() if token.unit else ""
+    unit = f" {unit}" if digits.endswith("-") else unit  # ``671-billion-parameter``
     amount = number / scale
     if amount.denominator == 1:
         return f"{int(amount):,}{unit}"
