@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def preset_model(name: str) -> ModelValue | None:
     """Return the model of a preset, or None if it cannot be weighed."""
     try:
@@ -36,13 +36,13 @@ def conventions_of(model: ModelValue) -> Conventions:
     return conventions(model)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def plain_conventions_of(model: ModelValue) -> Conventions:
     """Return the ways of counting that a rounded figure is held against: the simple ones, which are found in a fraction of the time."""
     return conventions(model, PLAIN_COST)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def _tally(model: ModelValue) -> Tally:
     return tally_of(model)
 
