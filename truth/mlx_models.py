@@ -224,7 +224,7 @@ def rename_each(*pairs: tuple[str, str], channels_last: str | tuple[str, ...] = 
 
     def rename(rows: Shapes) -> Shapes:
         found: Shapes = {}
-        for name, shape in (fused(rows) if fuse else as_published(rows)).items():
+        for name, shape in (fuse_experts(rows) if fuse else as_published(rows)).items():
             for old, new in pairs:
                 name = name.replace(old, new)
             last = len(shape) == 4 and name.endswith(channels_last)
@@ -239,7 +239,7 @@ def renamed_llada2(rows: Shapes) -> Shapes:
     return {name: shape for name, shape in rename_each(("language_model.", ""))(rows).items() if not name.endswith(".expert_bias")}
 
 
-def fused(rows: Shapes) -> Shapes:
+def fuse_experts(rows: Shapes) -> Shapes:
     """Take gate and up projections of experts as one tensor, as the library has them; corrections of scores are buffers there."""
     found: Shapes = {}
     for name, shape in rows.items():

@@ -65,10 +65,10 @@ def places(config: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield (*above, key), "null empty"
             yield from places(inner, (*above, key))
         else:
-            yield (*above, key), _asked(key, value, text)
+            yield (*above, key), _kinds_to_ask(key, value, text)
 
 
-def _asked(key: str, value: Any, text: str) -> str:
+def _kinds_to_ask(key: str, value: Any, text: str) -> str:
     """Say which kinds a key is asked about; where a word may be meant, none is taken for a sample of all."""
     found = next((kinds for kind, kinds in ASKED if isinstance(value, kind)), "null")
     if value is None and "drop" in key:

@@ -67,7 +67,7 @@ def find_refused(model_type: str) -> dict[str, list[str]]:
     for raw in (*first, *_further(model_type, names[:1])):
         names = names if raw in first else names[:1]
         for place in places(_config(model_type, raw)):
-            kinds = set(asked(model_type))
+            kinds = set(types_to_ask(model_type))
             for key in KEYS:  # what one key takes, the other is not asked about
                 path = ".".join((*place, key))
                 kinds &= found.get(path, kinds)
@@ -88,7 +88,7 @@ def _further(model_type: str, names: list[str]) -> Iterator[dict[str, Any]]:
             yield raw
 
 
-def asked(model_type: str) -> list[str]:
+def types_to_ask(model_type: str) -> list[str]:
     """Return the types that a model type is asked about."""
     return [kind for kind in KINDS if kind not in ("su", "longrope") or "phi" not in model_type]
 

@@ -56,7 +56,7 @@ class _Adapter(NamedTuple):
     targets: tuple[str, ...] = ()
 
     @property
-    def trained(self) -> int | None:
+    def trainable(self) -> int | None:
         if not (self.name and self.rank and self.targets):
             return None
         return trainable_in(self.name, {"r": self.rank, "target_modules": "all-linear" if self.targets == ("all",) else list(self.targets)})
@@ -82,7 +82,7 @@ def _of_line(scene: Scene, index: int, text: str) -> Iterator[Claim]:
     for start, stop in zip([0, *ends], [*ends, len(text)], strict=True):
         for first, last in _parts(text, start, stop):
             adapter = _learn(scene, index, adapter, (first, last))
-            trained = adapter.trained
+            trained = adapter.trainable
             if trained and not _MORE.search(text, first, last):
                 yield from _counts(scene, index, (first, last), trained)
                 yield from _shares(scene, index, (first, last), adapter, trained)

@@ -75,7 +75,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         text = scene.lines[token.line].text
         if not token.unit or token.line in tabled or "|" in text or len(text) > LONGEST or token.line not in scene.mentions:
             continue
-        subject = _described(scene, token)
+        subject = _model_described(scene, token)
         if subject is not None and not is_of_their_own(scene, token.line):
             yield from _hold(scene, token, subject)
 
@@ -92,7 +92,7 @@ def _hold(scene: Scene, token: Token, subject: Subject) -> Iterator[Claim]:
         yield from report_wrong_count(scene, token, subject, what)
 
 
-def _described(scene: Scene, token: Token) -> Subject | None:
+def _model_described(scene: Scene, token: Token) -> Subject | None:
     """Return the model that a clause describes with a count, if nothing else in it could be counted."""
     text = scene.lines[token.line].text
     noun = _NOUN.match(text, token.end)

@@ -33,7 +33,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     if scene.given:
         return
     for table in scene.tables:
-        counts = [(name, *one) for name, cell in _named(table) for one in _count(name, cell)]
+        counts = [(name, *one) for name, cell in _cells_of_counts(table) for one in _count(name, cell)]
         held = [(name, token, models, settle(token, models, hedged=True, whole=True)) for name, token, models in counts]
         fair = sum(found is not None for *_, found in held)
         for name, token, models, found in held if fair and fair + 1 >= len(held) else ():
@@ -55,7 +55,7 @@ def _is_of_a_part(token: Token, models: Sequence[ModelValue]) -> bool:
 _PART = 4
 
 
-def _named(table: Table) -> Iterator[tuple[Mention, Cell]]:
+def _cells_of_counts(table: Table) -> Iterator[tuple[Mention, Cell]]:
     """Yield the cells that give the counts of what another cell names and nothing more, in the rows or the columns of a table."""
     heads = column_heads(table)
     kinds = kinds_of(heads)

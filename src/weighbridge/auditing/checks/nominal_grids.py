@@ -96,7 +96,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 
 def _judge(scene: Scene, lines: Sequence[_Line]) -> Iterator[Claim]:
-    agreed = [(line, size) for line in lines if (size := _agreed(line)) is not None]
+    agreed = [(line, size) for line in lines if (size := _bytes_of_witnesses(line)) is not None]
     right = [placed for line, size in agreed for placed in line.cells if placed.is_of(size, 1000)]
     if len(right) < GRID_CELLS or len(right) * 4 < sum(len(line.cells) for line in lines) * 3:
         return
@@ -120,7 +120,7 @@ def _is_packed(placed: _Placed, size: Fraction) -> bool:
     return size <= 1 and size < placed.per_parameter(1000) <= size * (NOMINAL_FAR if size == 1 else PACKED_FAR)
 
 
-def _agreed(line: _Line) -> Fraction | None:
+def _bytes_of_witnesses(line: _Line) -> Fraction | None:
     """Return the bytes for each parameter that a line holds: two of its witnesses say so, and more than anything else."""
     votes: Counter[Fraction] = Counter(line.said)
     if line.each is not None:

@@ -104,7 +104,9 @@ def own_models(scene: Scene, *, least: int = 0) -> OwnModels | None:
     """
     if scene.given or (scene.main is not None and scene.main.named):
         return None
-    found = [one for one in _described(scene) if (len(one.sizes) >= least if least else "hidden" in one.sizes and len(one.sizes) >= _LEAST)]
+    found = [
+        one for one in _sizes_by_line(scene) if (len(one.sizes) >= least if least else "hidden" in one.sizes and len(one.sizes) >= _LEAST)
+    ]
     text = "\n".join(scene.texts)
     if is_about_paper(scene) and not any({512, 2048} <= {*one.sizes.get("hidden", ()), *one.sizes.get("mlp", ())} for one in found):
         found.append(OwnModel(0, {word: (value,) for word, value in {**BASE, "vocab": VOCAB}.items()}))
@@ -120,7 +122,7 @@ def _says(words: re.Pattern[str], text: str) -> bool:
 
 
 @once_for_each_scene
-def _described(scene: Scene) -> list[OwnModel]:
+def _sizes_by_line(scene: Scene) -> list[OwnModel]:
     """Return the sizes of a text line by line: what contradicts those above, and is more than one, is another model's."""
     found: list[tuple[int, dict[str, list[int]]]] = []
     rows = rows_by_line(scene)

@@ -79,10 +79,12 @@ def _bounds(token: Token, *, widened: int | None = None, binary: bool = True) ->
 
 def _fits(one: Said, sizes: Sequence[OwnSizes], *, binary: bool = False) -> int | None:
     """Return the count that a figure agrees with, of the parts that its words name."""
-    return _found(one, sizes, one.parts, binary=binary)
+    return _count_that_fits(one, sizes, one.parts, binary=binary)
 
 
-def _found(one: Said, sizes: Sequence[OwnSizes], parts: Collection[str], *, widened: int | None = None, binary: bool = False) -> int | None:
+def _count_that_fits(
+    one: Said, sizes: Sequence[OwnSizes], parts: Collection[str], *, widened: int | None = None, binary: bool = False
+) -> int | None:
     for own in sizes:
         for low, high in _bounds(one.token, widened=widened, binary=binary):
             found = any_of(readings(own), parts, low, high, one.times)
@@ -113,7 +115,7 @@ def _slip(one: Said, sizes: Sequence[OwnSizes], own: OwnModels) -> int | None:
     if (rough and (shown < _ROUGH or not one.token.places)) or (not set(one.parts) <= _TABLES and _is_open(own, sizes)):
         return None
     many = tuple(sorted({*one.times, *(size.layers for size in sizes if size.layers)}))
-    if _found(one._replace(times=many), sizes, (*_ALL, "total"), widened=int(rough)) is not None:
+    if _count_that_fits(one._replace(times=many), sizes, (*_ALL, "total"), widened=int(rough)) is not None:
         return None
     written = re.sub(r"\D", "", one.token.text).lstrip("0")
     counts = {count * times for size in sizes for part in one.parts for count in _nominal(size, part) for times in one.times}

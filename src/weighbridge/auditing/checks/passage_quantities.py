@@ -94,7 +94,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
                 break
         read -= 1
         near = before if before and held and held[0].quantity.line - before[-1].quantity.line <= _NEXT else []
-        yield from _verdicts(scene, _paired([*near, *held])[len(near) :])
+        yield from _verdicts(scene, _give_dtypes([*near, *held])[len(near) :])
         before = held
 
 
@@ -172,7 +172,7 @@ def _verdicts(scene: Scene, held: Sequence[_Held]) -> Iterator[Claim]:
                 yield _claim(scene, one, one.possible.numbers[0], "wrong")
 
 
-def _paired(held: list[_Held]) -> list[_Held]:
+def _give_dtypes(held: list[_Held]) -> list[_Held]:
     """Give the figures of a list the dtypes of the list before it, which has as many: ``28 GB in fp32, 14 in fp16; for 70B 280 GB and 140 GB``."""
     runs: list[list[int]] = []
     for index, one in enumerate(held):

@@ -73,7 +73,7 @@ def _parameters(quantity: Quantity, counts: Sequence[Fraction]) -> Possible:
     own = dtype_sizes(" ".join(quantity.dtypes))
     whole = quantity.rate is not None and quantity.rate > _LARGEST
     if quantity.zero or "each" in words:
-        return _sharded(quantity, model)
+        return _share_of_device(quantity, model)
     if {"weights", "gradients"} <= roles and roles & {"optimizer", "moments"}:
         return model.possible([quantity.rate] if quantity.rate is not None else _ALL)
     if len(roles) > 1 or words & {"total", "vague", "layer"}:
@@ -146,7 +146,7 @@ _SMALL = 4 * 10**9
 """Parameters below which what a model is called may be far from its count: a ``1B`` has 1.24 billion."""
 
 
-def _sharded(quantity: Quantity, model: _Model) -> Possible:
+def _share_of_device(quantity: Quantity, model: _Model) -> Possible:
     """Return the share of one device under ZeRO."""
     if not 1 <= quantity.zero <= _STAGES or len(quantity.gpus) != 1 or quantity.gpus[0] < 2:
         return NOTHING

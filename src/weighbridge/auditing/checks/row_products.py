@@ -70,7 +70,7 @@ def _alarms(scene: Scene, wrong: Sequence[_Product], right: Sequence[_Product], 
 _SURE = ("exact", "convention")
 
 
-def _biased(product: _Product) -> set[int]:
+def _counts_with_bias(product: _Product) -> set[int]:
     """Return what a product may count as a shape with a bias: of its last size, or of its first, where the bias of a map of images is."""
     sizes = [int(token.value) for token in product.formula if token.kind == "num" and token.value and token.value.denominator == 1]
     made = product.claim.expected
@@ -80,7 +80,7 @@ def _biased(product: _Product) -> set[int]:
 
 def _has_bias(product: _Product) -> bool:
     """Tell whether a count is that of a shape and its bias: ``768 x 1000 | 769,000``."""
-    return product.claim.verdict == "wrong" and product.claim.value in _biased(product)
+    return product.claim.verdict == "wrong" and product.claim.value in _counts_with_bias(product)
 
 
 def _as_right(product: _Product) -> Claim:
@@ -93,7 +93,7 @@ def _as_right(product: _Product) -> Claim:
 def _meant_with_bias(product: _Product) -> int | None:
     """Return the count with a bias that a result is but for a slip."""
     said = product.claim.value
-    near = (count for count in _biased(product) if isinstance(said, int | Fraction) and is_slip(str(int(said)), str(count)))
+    near = (count for count in _counts_with_bias(product) if isinstance(said, int | Fraction) and is_slip(str(int(said)), str(count)))
     return next(near, None) if not _is_mistyped(product.claim) else None
 
 

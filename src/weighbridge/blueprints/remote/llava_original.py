@@ -127,12 +127,12 @@ def fields(kind: str) -> Any:
         size("seen", "mm_hidden_size", 1024, "D", "width of the tower"),
         choice("newline", "mm_patch_merge_type", "flat", read=lambda value: "unpad" in str(value), report_default=False),
         choice("cut", "image_aspect_ratio", "square", read=lambda value: "anyres" in str(value), report_default=False),
-        choice("resampled", "mm_resampler_type", None, read=unresampled, report_default=False),
+        choice("resampled", "mm_resampler_type", None, read=refuse_resampler, report_default=False),
         read_none("s2"),
     )
 
 
-def unresampled(value: Any) -> None:
+def refuse_resampler(value: Any) -> None:
     """Refuse a resampler of the tower's states."""
     if value not in (None, "spatial_pool"):
         raise ConfigError(Text("{value!r:.60} is not described", value=value), key="mm_resampler_type", value=value)

@@ -21,7 +21,7 @@ PLACES = "places"
 CROPS = unknown("how many crops an image is cut into depends on its sides")
 
 
-def unquantized() -> tuple[Field, ...]:
+def packing_fields() -> tuple[Field, ...]:
     """Declare the size of the groups in which the code packs weights: what it packs is not described."""
     return (read_none("group_size"),)
 
@@ -111,7 +111,7 @@ TEXT = (
     size("vocab", "vocab_size", 51200, "V", "vocabulary size"),
     size("heads", "n_heads", 32, "A", "attention heads"),
     size("kv_heads", "n_kv_heads", 32, "K", "key-value heads"),
-    *unquantized(),
+    *packing_fields(),
 )
 VISION = (
     size("hidden", "enc_dim", 1152, "W", "width of the tower"),
@@ -123,7 +123,7 @@ VISION = (
     size("crop", "crop_size", 378, "R", "size of a crop"),
     IN_CHANNELS.with_default(3),
     size("inner", "proj_inner_dim", 8192, "J", "inner width of the projector"),
-    *unquantized(),
+    *packing_fields(),
 )
 REGION = (
     size("hidden", "dim", 2048, "H", "hidden size"),
@@ -132,7 +132,7 @@ REGION = (
     size("extent", "size_feat_dim", 512, "E", "features of a size"),
     size("extents", "size_out_dim", 2048, "S", "sizes told apart"),
     size("inner", "inner_dim", 8192, "J", "inner width"),
-    *unquantized(),
+    *packing_fields(),
 )
 CONFIG = (nested("text", "text", TEXT), nested("vision", "vision", VISION), nested("region", "region", REGION))
 KEYS = frozenset("max_context prefix_attn max_crops overlap_margin tokenizer".split())

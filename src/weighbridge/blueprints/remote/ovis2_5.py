@@ -42,7 +42,7 @@ def ovis(c: Config) -> Part:
     return part("", as_child("llm", submodel(c.text, *CAUSAL)), per_image(seen), table, kind="model")
 
 
-def unpacked(value: Any) -> Any:
+def refuse_fixed_patches(value: Any) -> Any:
     """Refuse a tower over a fixed number of patches, which embeds these by a linear map."""
     if type(value) is not int or value > 0:
         raise ConfigError("a tower over a fixed number of patches is not described", key="num_patches", value=value)
@@ -56,7 +56,7 @@ VIT = (
     PATCH.with_default(16),
     size("stride", "hidden_stride", 2, "F", "patches merged along an axis"),
     switch("tabled", "preserve_original_pe", True),
-    choice("packed", "num_patches", -1, read=unpacked, report_default=False),
+    choice("packed", "num_patches", -1, read=refuse_fixed_patches, report_default=False),
 )
 VIT_KEYS = frozenset("fullatt_block_indexes temporal_patch_size window_size use_rope attention_dropout layer_norm_eps hidden_act".split())
 KEYS = IGNORED_KEYS | VIT_KEYS | frozenset("conversation_formatter_class multimodal_max_length tie_word_embeddings".split())
