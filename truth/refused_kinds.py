@@ -6,11 +6,9 @@ with types named it renews their lines alone.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from truth import live, trials
@@ -18,7 +16,8 @@ from truth.changes import ABSENT, IDLE, Change, apply_change, source, words
 from truth.check import classes
 from truth.draw import draw
 from truth.refused_rotary import ours_builds, theirs_builds
-from weighbridge.blueprints import MODULES, is_remote, refused_kinds, type_lines
+from truth.renew_lines import renew_lines
+from weighbridge.blueprints import refused_kinds
 from weighbridge.blueprints.refused_kinds import PATH
 
 TRIED = 2
@@ -164,22 +163,7 @@ def _records() -> tuple[dict[str, Any], ...]:
 
 def main() -> None:
     """Write the file."""
-    every = [name for name in sorted(MODULES) if not is_remote(name)]
-    types = sys.argv[1:] or every
-    lines = {line.partition(": ")[0]: line for line in Path(PATH).read_text("utf-8").splitlines()}
-    kept = {name: line for name, line in lines.items() if name not in types}
-    _write(kept)  # so that ours builds what the classes refuse
-    for model_type in types:
-        if found := find_kinds(model_type):
-            kept[model_type] = f"{model_type}: {' '.join(found)}"
-            print(kept[model_type], flush=True)
-    _write(kept)
-
-
-def _write(lines: Mapping[str, str]) -> None:
-    Path(PATH).write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), "utf-8")
-    type_lines.forget(PATH)
-    refused_kinds.forget()
+    renew_lines(PATH, lambda model_type: " ".join(find_kinds(model_type)), refused_kinds.forget)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,8 @@ and key path, the types that none of its classes builds where ours would, and ho
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 from truth import live
@@ -21,9 +19,10 @@ from truth.check import TOUCHES, classes
 from truth.draw import draw
 from truth.live import RefusedError
 from truth.probe import hurry
+from truth.renew_lines import renew_lines
 from truth.trials import bases
 from weighbridge import model
-from weighbridge.blueprints import MODULES, is_remote, refused_rotary, type_lines
+from weighbridge.blueprints import refused_rotary
 from weighbridge.blueprints.refused_rotary import ABSENT, KEYS, LENGTHS, PATH, UNKNOWN, count_factors, inside, sizes_at
 from weighbridge.core.errors import WeighbridgeError
 
@@ -211,22 +210,11 @@ def theirs_builds(model_type: str, names: list[str], raw: Mapping[str, Any]) -> 
 
 def main() -> None:
     """Write the file."""
-    every = [name for name in sorted(MODULES) if not is_remote(name)]
-    types = sys.argv[1:] or every
-    lines = {line.partition(": ")[0]: line for line in Path(PATH).read_text("utf-8").splitlines()}
-    kept = {name: line for name, line in lines.items() if name not in types}
-    _write(kept)  # so that ours builds what the classes refuse
-    for model_type in types:
-        if found := find_refused(model_type):
-            kept[model_type] = f"{model_type}: " + " ".join(f"{path}={','.join(kinds)}" for path, kinds in sorted(found.items()))
-            print(kept[model_type], flush=True)
-    _write(kept)
 
+    def line_of(model_type: str) -> str:
+        return " ".join(f"{path}={','.join(kinds)}" for path, kinds in sorted(find_refused(model_type).items()))
 
-def _write(lines: Mapping[str, str]) -> None:
-    Path(PATH).write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), "utf-8")
-    type_lines.forget(PATH)
-    refused_rotary.forget()
+    renew_lines(PATH, line_of, refused_rotary.forget)
 
 
 if __name__ == "__main__":
