@@ -33,7 +33,7 @@ def _without_digits(found: object) -> object:
 def test_lines_of_one_shape_are_read_alike(read: Callable[..., object]) -> None:
     for line in LINES:
         shape = shape_of(line)
-        if "0e" in shape or "0E" in shape:
+        if "0e" in shape or "0E" in shape or "0^0" in shape:
             continue
         stretch = (0, len(line)) if read.__name__ == "read_items" else ()
         assert _without_digits(read(line, *stretch)) == _without_digits(read(shape, *stretch)), line

@@ -108,8 +108,9 @@ def _of_tower(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, 
 
 
 def _sure_models(scene: Scene, cells: Sequence[Judged]) -> set[int]:
-    """Return the subjects, by identity, of whose sizes and counts at least one is theirs, and as many as are not."""
+    """Return the subjects, by identity, of whose sizes and counts at least one is theirs, and as many as are not; one named in full with its own total is meant anyway."""
     right: Counter[int] = Counter()
+    named: set[int] = set()
     told: Counter[int] = Counter()
     for _, cell, kind, subject, head in cells:
         if kind in SIZE_COLUMNS and (value := whole_number(cell)) is not None and kind != "positions":
@@ -119,7 +120,9 @@ def _sure_models(scene: Scene, cells: Sequence[Judged]) -> set[int]:
             fits = count_fits(scene, cell, kind, subject, head)
             told[id(subject)] += fits is not None
             right[id(subject)] += fits is True
-    sure = {key for key, number in right.items() if number and number * 2 >= told[key]}
+            if fits and kind == "total" and subject.firm:
+                named.add(id(subject))
+    sure = named | {key for key, number in right.items() if number and number * 2 >= told[key]}
     totals_told = {id(subject): subject for _, cell, kind, subject, _ in cells if kind == "total" and re.search(r"\d", cell.text)}
     confirmed = sum(key in sure for key in totals_told)
     return sure | set(totals_told) if confirmed >= SURE_COUNTS and confirmed * 2 > len(totals_told) else sure

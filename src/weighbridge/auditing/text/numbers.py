@@ -163,8 +163,17 @@ _GAP = 4
 """Characters within which a unit begins: ``16 \\, \\text{GB}`` has three spaces once its typesetting is gone."""
 
 
+_TIMES_TEN = pattern(
+    r"\s?[×x*·]\s?10\s?\^\s?[({]?(?P<power>[5-9]|1[0-3])[)}]?(?!\s?[\d.^×x*·/])(?=\s*(?:(?:trainable|learnable|total|model)\s)?(?:param|weights\b)|\s*个?参数|\s*[|]|\s*$)"
+)
+"""A power of ten as the unit of a count of parameters, or of a cell: ``1.1 × 10^8 parameters``."""
+
+
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
+    power = _TIMES_TEN.match(text, end) if text[end : end + 2].strip()[:1] in tuple("×x*·") else None
+    if power is not None:
+        return token._replace(unit=f"×10^{power['power']}", end=power.end(), text=text[token.start : power.end()])
     gap = end + len(text[end : end + _GAP]) - len(text[end : end + _GAP].lstrip(" "))
     following = text[gap : gap + 1]
     hyphened = _HYPHENED.match(text, end) if following == "-" else None

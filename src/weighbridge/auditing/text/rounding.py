@@ -171,6 +171,9 @@ def write_like(token: Token, number: Fraction) -> str:
     scale = scales(token)[0] if token.unit else Fraction(1)
     digits = token.text.rstrip("%" + _LETTERS)
     unit = token.text[len(digits) :].rstrip() if token.unit else ""
+    if token.unit.startswith("×"):  # ``1.1 × 10^8``
+        digits = token.text[: len(token.text) - len(token.text.lstrip("0123456789.,"))]
+        unit = token.text[len(digits) :]
     unit = f" {unit}" if digits.endswith("-") else unit  # ``671-billion-parameter``
     amount = number / scale
     if amount.denominator == 1:

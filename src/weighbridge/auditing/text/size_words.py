@@ -88,10 +88,12 @@ UNITS: dict[str, tuple[int, ...]] = {
     "kflops": (10**3,), "mflops": (10**6,), "gflops": (10**9,), "tflops": (10**12,), "pflops": (10**15,), "gflop": (10**9,), "tflop": (10**12,), "mflop": (10**6,),
     "mmacs": (10**6,), "gmacs": (10**9,), "tmacs": (10**12,), "bytes": (1,), "byte": (1,), "字节": (1,), "mbytes": (2**20, 10**6), "gbytes": (2**30, 10**9),
     "gbs": (2**30, 10**9), "mbs": (2**20, 10**6), "gigabytes": (2**30, 10**9), "megabytes": (2**20, 10**6), "terabytes": (2**40, 10**12),
-}  # fmt: skip
-"""What a unit may mean, the likeliest first."""
+} | {f"×10^{power}": (10**power,) for power in range(5, 14)}  # fmt: skip
+"""What a unit may mean, the likeliest first; a power of ten behind a count of parameters is one, ``1.1 × 10^8``."""
 
-COUNTING = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
+COUNTING = frozenset(unit for unit in UNITS if unit.startswith("×")) | frozenset(
+    "k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split()
+)
 """Units that count parameters, in words and letters."""
 
 BYTES = frozenset("kb mb gb tb kib mib gib tib bytes byte 字节 mbytes gbytes gbs mbs gigabytes megabytes terabytes".split())

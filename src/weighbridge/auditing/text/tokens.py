@@ -36,7 +36,7 @@ def _tokens(text: str, line: int) -> tuple[Token, ...]:
     """Return the tokens of a line or a cell, for which several checks ask; one that has the shape of another before is not read again."""
     shape = shape_of(text)
     known = _first_of(shape)
-    if not known or "0e" in shape or "0E" in shape:  # a power of ten moves the point
+    if not known or "0e" in shape or "0E" in shape or "0^0" in shape:  # a power of ten moves the point
         known[:] = [_read(text, line)]
         return known[0]
     found = []
