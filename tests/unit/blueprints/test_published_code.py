@@ -80,6 +80,7 @@ TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
         "RWKV7ForCausalLM",
         2_947_735_040,
     ),
+    "moondream3-preview, its file": ({"model_type": "moondream3"}, "HfMoondream", 9_268_626_928),
     "nomic-embed-text-v2-moe": (NOMIC, "NomicBertModel", 475_292_928),
     "jina-embeddings-v2-base-en": (JINA, "JinaBertModel", 137_368_320),
     "jina-embeddings-v2-small-en": (

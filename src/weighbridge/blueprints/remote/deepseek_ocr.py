@@ -1,8 +1,9 @@
-"""DeepSeek-OCR and DeepSeek-OCR 2 by their own code: Segment Anything's encoder, CLIP's or Qwen2's layers behind it, and a small mixture of experts.
+"""DeepSeek-OCR, DeepSeek-OCR 2 and Baidu's Unlimited-OCR by their own code: Segment Anything's encoder, CLIP's or Qwen2's layers behind it, and a small mixture of experts.
 
 Their configs call themselves ``deepseek_vl_v2``. Source: arXiv 2510.18234; modeling_deepseekocr.py and deepencoder.py of deepseek-ai/DeepSeek-OCR, and the same
-files of deepseek-ai/DeepSeek-OCR-2. Held tensor by tensor to the classes of mlx-vlm 0.7.10, models/deepseekocr and models/deepseekocr_2; the first to the
-listing of its published file too.
+files of deepseek-ai/DeepSeek-OCR-2; modeling_unlimitedocr.py of baidu/Unlimited-OCR, which has the first one's tensors and forgets what it wrote a while ago.
+Held tensor by tensor to the classes of mlx-vlm 0.7.10, models/deepseekocr, models/deepseekocr_2 and models/unlimited_ocr; the first to the listing of its
+published file too.
 """
 
 from __future__ import annotations
@@ -132,6 +133,7 @@ FIELDS = (
 )
 NAMES = {
     "deepseek_ocr": ("DeepseekOCRForCausalLM", whole(clip(), 1024, ("image_newline", "view_seperator"))),
+    "unlimited-ocr": ("UnlimitedOCRForCausalLM", whole(clip(), 1024, ("image_newline", "view_seperator"))),
     "deepseek_ocr_2": ("DeepseekOCR2ForCausalLM", whole(qwen(), QWEN, ("view_seperator",))),
 }
 FAMILIES = {

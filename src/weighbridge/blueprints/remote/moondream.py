@@ -78,6 +78,11 @@ def text(c: Config) -> Part:
     )
 
 
+def features(c: Config) -> tuple[Tensor, ...]:
+    """Describe the directions in which coordinates and sizes are turned into waves."""
+    return Tensor("coord_features", (1, exact(c.coordinate, 2)), "embedding"), Tensor("size_features", (2, exact(c.extent, 2)), "embedding")
+
+
 def region(c: Config) -> Part:
     """Describe what makes words of coordinates and sizes, and these of words."""
     H = c.hidden
@@ -87,8 +92,7 @@ def region(c: Config) -> Part:
 
     return part(
         "region",
-        Tensor("coord_features", (1, exact(c.coordinate, 2)), "embedding"),
-        Tensor("size_features", (2, exact(c.extent, 2)), "embedding"),
+        *features(c),
         linear("coord_encoder", c.coordinate, H),
         decoder("coord_decoder", c.coordinates),
         linear("size_encoder", c.extent, H),
