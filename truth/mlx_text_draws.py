@@ -29,7 +29,7 @@ def draw_loop_coder(rng: random.Random) -> dict[str, Any]:
 def draw_plamo(rng: random.Random) -> dict[str, Any]:
     """Draw a small PLaMo, whose key-value heads are each shared by as many heads at most."""
     many = rng.randint(1, 5)
-    raw = {"hidden_size": 8 * many, "num_attention_heads": many, "n_shared_head": rng.randint(1, 4), "vocab_size": 90}
+    raw: dict[str, Any] = {"hidden_size": 8 * many, "num_attention_heads": many, "n_shared_head": rng.randint(1, 4), "vocab_size": 90}
     return raw | {"num_hidden_layers": rng.randint(1, 3), "intermediate_size": rng.randint(5, 40), "rms_norm_eps": 1e-6}
 
 
@@ -42,7 +42,12 @@ def draw_plamo3(rng: random.Random) -> dict[str, Any]:
 
 def draw_youtu(rng: random.Random) -> dict[str, Any]:
     """Draw a small Youtu-LLM, latent attention before a dense MLP."""
-    raw = {"hidden_size": 24, "num_attention_heads": rng.randint(1, 3), "num_hidden_layers": rng.randint(1, 3), "vocab_size": 90}
+    raw: dict[str, Any] = {
+        "hidden_size": 24,
+        "num_attention_heads": rng.randint(1, 3),
+        "num_hidden_layers": rng.randint(1, 3),
+        "vocab_size": 90,
+    }
     raw |= {"intermediate_size": rng.randint(5, 40), "kv_lora_rank": 5, "q_lora_rank": rng.choice((None, 7)), "qk_rope_head_dim": 4}
     raw |= {"qk_nope_head_dim": 4, "v_head_dim": 6, "attention_bias": rng.random() < 0.4, "mlp_bias": rng.random() < 0.4}
     return raw | {"num_key_value_heads": raw["num_attention_heads"], "tie_word_embeddings": rng.random() < 0.5}
@@ -58,7 +63,12 @@ def draw_klear(rng: random.Random) -> dict[str, Any]:
 
 def draw_baichuan_m1(rng: random.Random) -> dict[str, Any]:
     """Draw a small Baichuan-M1, some of whose layers have a window and heads of their own."""
-    raw = {"hidden_size": 48, "num_attention_heads": rng.choice((2, 4)), "num_key_value_heads": rng.choice((1, 2)), "vocab_size": 90}
+    raw: dict[str, Any] = {
+        "hidden_size": 48,
+        "num_attention_heads": rng.choice((2, 4)),
+        "num_key_value_heads": rng.choice((1, 2)),
+        "vocab_size": 90,
+    }
     raw |= {"num_hidden_layers": rng.randint(1, 5), "intermediate_size": rng.randint(5, 40), "conv_window": 2, "sliding_window": 16}
     raw |= {"sliding_window_layers": rng.choice(([], [0, 2], [1])), "num_swa_attention_heads": rng.choice((None, 6, 3))}
     raw |= {"num_swa_key_value_heads": rng.choice((None, 1, 3)), "rope_theta": 1e4, "rms_norm_eps": 1e-6}
@@ -68,7 +78,11 @@ def draw_baichuan_m1(rng: random.Random) -> dict[str, Any]:
 def draw_longcat_ngram(rng: random.Random) -> dict[str, Any]:
     """Draw a small LongCat-Flash-Lite."""
     splits, longest = rng.randint(1, 3), rng.randint(2, 4)
-    raw = {"hidden_size": 4 * splits * (longest - 1), "ffn_hidden_size": rng.randint(5, 40), "expert_ffn_hidden_size": rng.randint(3, 9)}
+    raw: dict[str, Any] = {
+        "hidden_size": 4 * splits * (longest - 1),
+        "ffn_hidden_size": rng.randint(5, 40),
+        "expert_ffn_hidden_size": rng.randint(3, 9),
+    }
     raw |= {"moe_topk": 2, "n_routed_experts": 4, "zero_expert_num": rng.randint(0, 3), "num_layers": rng.randint(1, 3), "vocab_size": 30}
     raw |= {"num_attention_heads": rng.randint(1, 3), "kv_lora_rank": 5, "q_lora_rank": 7, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4}
     raw |= {"v_head_dim": 6, "routed_scaling_factor": 1.0, "rms_norm_eps": 1e-6, "rope_theta": 1e4, "max_position_embeddings": 64}
