@@ -16,7 +16,7 @@ from weighbridge.accounts.memory.weights import dtype_name
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Size
 from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Attend, Node, Part, State, Tensor, positions, walk
@@ -109,7 +109,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         raise UsageError(Text("{source}: a cache needs a config; this has only tensors", source=model.source))
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
-        raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
+        raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=Text(why)))
     asked, given = given, without_decoder(model, given)
     idle = () if given == asked else ("decoder_seq",)
     refuse_failing(model, given)
@@ -148,11 +148,16 @@ def _is_checked(model: ModelValue, given: Inputs) -> bool:
     return not (model.model_type == "xlnet" and model.description.raw.get("bi_data") and given.batch % 2)
 
 
+HYBRID = mark("what its attention and its state spaces keep is not held to a live class")
 UNKNOWN = dict.fromkeys(
     ("nemotron_asr_streaming", "nemotron_asr_streaming_encoder"),
-    "it keeps keys, values and the edges of its convolutions of the chunks that sound comes in, which no length of a text says",
+    mark("it keeps keys, values and the edges of its convolutions of the chunks that sound comes in, which no length of a text says"),
 ) | {
-    "voxtral_realtime": "beside its text it keeps what its encoder heard, as many frames as the stream has brought, which no length of a text says",
+    "hymba": HYBRID,
+    "phi4flash": HYBRID,
+    "voxtral_realtime": mark(
+        "beside its text it keeps what its encoder heard, as many frames as the stream has brought, which no length of a text says"
+    ),
 }
 """Model types whose caches are refused, and why."""
 

@@ -11,7 +11,7 @@ import pytest
 import weighbridge
 from truth.packages import tensors_of
 from weighbridge.blueprints.index import MODULES
-from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.errors import ConfigError, UsageError, WeighbridgeError
 
 ELM = {
     "model_type": "openelm",
@@ -64,6 +64,8 @@ MOLMO = {
     "vocab_size": 152064,
     "qkv_bias": True,
 }
+PAIRS = [*([first, first + 1] for first in range(1, 15, 2)), [16, 17, 18], *([first, first + 1] for first in range(19, 31, 2))]
+"""Layers of Hymba that share keys and values."""
 WIDE = {"v_low_rank_dim": 64, "decay_low_rank_dim": 96, "a_low_rank_dim": 96}
 TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
     "OpenELM-270M, table of the repository": (ELM, "OpenELMForCausalLM", 271_527_168),
@@ -80,6 +82,8 @@ TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
         "RWKV7ForCausalLM",
         2_947_735_040,
     ),
+    "Phi-4-mini-flash-reasoning, its file": ({"model_type": "phi4flash"}, "Phi4FlashForCausalLM", 3_852_562_944),
+    "Hymba-1.5B, its file": ({"model_type": "hymba", "kv_reuse_group": PAIRS}, "HymbaForCausalLM", 1_522_797_824),
     "moondream3-preview, its file": ({"model_type": "moondream3"}, "HfMoondream", 9_268_626_928),
     "nomic-embed-text-v2-moe": (NOMIC, "NomicBertModel", 475_292_928),
     "jina-embeddings-v2-base-en": (JINA, "JinaBertModel", 137_368_320),
@@ -89,6 +93,35 @@ TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
         32_690_688,
     ),
 }
+
+
+def test_qwen_audio_has_the_elements_of_its_file() -> None:
+    """Its positions are a buffer that stands in the file: 8,396,222,464 elements, 1,920,000 of them no parameters."""
+    audio = {"n_ctx": 1500, "n_head": 20, "n_layer": 32, "n_mels": 80, "n_state": 1280, "output_dim": 4096}
+    found = weighbridge.model({"model_type": "qwen", "architectures": ["QWenLMHeadModel"], "vocab_size": 155_947, "audio": audio}).count()
+    assert (found.stored, found.unique, found.buffers) == (8_396_222_464, 8_394_302_464, 1_920_000)
+
+
+@pytest.mark.parametrize("model_type", ["hymba", "phi4flash"])
+def test_what_no_class_confirms_is_refused(model_type: str) -> None:
+    """Arithmetic and cache of what was held to a total alone."""
+    found = weighbridge.model({"model_type": model_type})
+    for ask in (found.flops, found.cache):
+        with pytest.raises(WeighbridgeError, match="is not held to a live class"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"kv_reuse_group": 3}, "kv_reuse_group: expected lists of layers"),
+        ({"num_experts": 4}, "num_experts: 4 is not described"),
+        ({"kq_norm": "rms"}, "kq_norm: 'rms' is not described"),
+    ],
+)
+def test_a_hymba_of_another_make_is_refused(raw: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        weighbridge.model({"model_type": "hymba", **raw})
 
 
 @pytest.mark.parametrize("name", TOTALS)

@@ -1,11 +1,12 @@
-"""Qwen, the first (2023), and Qwen-VL: "Qwen Technical Report" (Bai et al.); its code stands beside its files on the Hub.
+"""Qwen, the first (2023), Qwen-VL and Qwen-Audio: "Qwen Technical Report" (Bai et al.); its code stands beside its files on the Hub.
 
-Source: arXiv 2309.16609 and 2308.12966; modeling_qwen.py of Qwen/Qwen-7B, visual.py of Qwen/Qwen-VL. Held to published totals, not to a live class.
+Source: arXiv 2309.16609, 2308.12966 and 2311.07919; modeling_qwen.py of Qwen/Qwen-7B, visual.py of Qwen/Qwen-VL, audio.py of Qwen/Qwen-Audio. Held to published
+totals, not to a live class; Qwen-Audio's file has 8,396,222,464 elements, of which 1,920,000 are positions that its code keeps as a buffer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
@@ -27,7 +28,8 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, rms_norm
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, conv1d, conv2d, embedding, layer_norm, linear, part, plain_mlp, rms_norm
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -47,14 +49,30 @@ VISUAL = (
     size("outputs", "output_dim", 512, "H", "width of the words"),
 )
 
+AUDIO = (
+    size("hidden", "n_state", 1280, "W", "width of the encoder"),
+    size("layers", "n_layer", 32, "L", "layers"),
+    size("heads", "n_head", 20, "A", "attention heads"),
+    size("mels", "n_mels", 80, "M", "mel bins"),
+    size("source", "n_ctx", 1500, "F", "positions of the encoder"),
+    size("outputs", "output_dim", 512, "H", "width of the words"),
+    switch("ends", "add_audio_bos_eos_token", True),
+)
 
-def _visual(value: Any, path: str) -> SubConfig | None:
-    """Read the tower of Qwen-VL, where the config has one."""
-    if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        raise ConfigError("expected a sub-config", key=path)
-    return SubConfig(value, VISUAL, frozenset(("image_start_id",)))
+SOUND = unknown("how many frames a sound has is not said by a config")
+
+
+def _tower(fields: tuple[Field, ...], ignored: frozenset[str]) -> Callable[[Any, str], SubConfig | None]:
+    """Return what reads a tower, where the config has one."""
+
+    def resolve(value: Any, path: str) -> SubConfig | None:
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise ConfigError("expected a sub-config", key=path)
+        return SubConfig(value, fields, ignored)
+
+    return resolve
 
 
 FIELDS = (
@@ -68,7 +86,8 @@ FIELDS = (
     TIED.with_default(False),
     switch("unbiased", "no_bias", True),
     constant("head_bias", False),
-    Field("visual", "visual", None, "nested", resolve=_visual),
+    Field("visual", "visual", None, "nested", resolve=_tower(VISUAL, frozenset(("image_start_id",)))),
+    Field("audio", "audio", None, "nested", resolve=_tower(AUDIO, frozenset(("avg_pool", "audio_start_id")))),
 )
 
 
@@ -96,7 +115,8 @@ def qwen(c: Config) -> tuple[Node, ...]:
         kind="layer",
         repeat=c.layers,
     )
-    return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H), *(() if c.visual is None else (visual(c.visual),)))
+    towers = (() if c.visual is None else (visual(c.visual),)) + (() if c.audio is None else (audio(c.audio),))
+    return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H), *towers)
 
 
 def visual(c: Config) -> Part:
@@ -146,6 +166,35 @@ def resampler(c: Config, patches: Size) -> Part:
         layer_norm("ln_kv", E),
         kind="projector",
     )
+
+
+def audio(c: Config) -> Part:
+    """Describe the encoder; one table has the words that stand before and after a sound."""
+    W = c.hidden
+    ends = (embedding("audio_bos_eos_token", 2, c.outputs),) if c.ends else ()
+    return part(
+        "audio",
+        Tensor("positional_embedding", (c.source, W), "buffer"),
+        conv1d("conv1", c.mels, W, 3, padding=1, of=SOUND),
+        conv1d("conv2", W, W, 3, stride=2, padding=1, of=SOUND),
+        block(c),
+        layer_norm("ln_post", W),
+        linear("proj", W, c.outputs),
+        *ends,
+        kind="audio",
+        stream=SOUND,
+        requires="audios",
+        executions="audios",
+    )
+
+
+def block(c: Config) -> Part:
+    """Describe a layer of Whisper's encoder."""
+    W = c.hidden
+    maps = (linear(name, W, W, bias=name != "key") for name in ("query", "key", "value", "out"))
+    attends = part("attn", *maps, attend(heads=c.heads, head_dim=exact(W, c.heads)), kind="self_attention")
+    mlp = part("mlp", linear("0", W, 4 * W), linear("2", 4 * W, W), kind="feed_forward")
+    return part("blocks", attends, layer_norm("attn_ln", W), mlp, layer_norm("mlp_ln", W), kind="layer", repeat=c.layers)
 
 
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
