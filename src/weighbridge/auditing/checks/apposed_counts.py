@@ -16,7 +16,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.presets.aliases import FAMILY, MODEL
+from weighbridge.presets.aliases import FAMILY, MODEL, lookup
 
 _UNIT = r"(?:[MBT](?![A-Za-z])|million\b|billion\b|trillion\b)"
 _APPOSED = pattern(
@@ -92,8 +92,16 @@ def _token(line: int, found: re.Match[str], group: str) -> Token:
 
 def _may_be_otherwise(scene: Scene, line: int, mention: Mention, token: Token, what: str, subject: Subject) -> bool:
     """Tell whether words before a name make another model of it, or a figure is loose enough."""
-    before = scene.lines[line].text[max(0, mention.column - _BEFORE) : mention.column]
-    return bool(_MADE.search(before)) or is_of_their_own(scene, line) or is_near(token, subject.models, what)
+    text = scene.lines[line].text
+    before = text[max(0, mention.column - _BEFORE) : mention.column]
+    if _MADE.search(before) or is_of_their_own(scene, line) or is_near(token, subject.models, what):
+        return True
+    written = lookup(text[mention.column : mention.end])
+    family = written.names if written is not None and written.kind == FAMILY else ()
+    sisters = of_mention(scene, Mention(mention.column, None, mention.end, family, FAMILY), firm=False) if family else None
+    return (
+        sisters is not None and settle(token, sisters.models, what, hedged=True, whole=True) is not None
+    )  # ``the big GPT-2 (1.6B)``, in a text about the small one
 
 
 _MADE = pattern(

@@ -5,10 +5,6 @@ from __future__ import annotations
 import re
 
 from weighbridge.auditing.patterns import pattern
-from weighbridge.core._namedtuple import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 def is_background(text: str, column: int) -> bool:
@@ -17,8 +13,29 @@ def is_background(text: str, column: int) -> bool:
     return _BACKGROUND.search(text, max(0, end - _LONGEST_WORDS), column) is not None
 
 
+def is_left_behind(text: str, column: int, end: int, place: int) -> bool:
+    """Tell whether a sentence that only brings in a model goes on behind a comma, and may well be back at the model before it.
+
+    >>> is_left_behind("it has 6 layers instead of 12 in BERT-base, with 66M parameters", 33, 42, 49)
+    True
+    """
+    return "," in text[end:place] and is_background(text, column)
+
+
+def names_tokenizer(text: str, end: int) -> bool:
+    """Tell whether a model is named only for its tokenizer, which any other may use: ``the GPT-2 tokenizer``.
+
+    >>> names_tokenizer("uses the `gpt2` tokenizer", 15), names_tokenizer("GPT-2 has", 5)
+    (True, False)
+    """
+    return _TOKENIZER.match(text, end) is not None
+
+
+_TOKENIZER = pattern(
+    r"[*_`'\"’s)\] -]{1,6}(?:\w+ )?(?:tokeni[sz]er|vocabulary|vocab|bpe)\b|[*_`'\"]{0,3}\s?的?(?:分词器|词表)", re.IGNORECASE
+)
 _BACKGROUND = pattern(
-    r"\b(?:than|like|unlike|vs\.?|versus|similar to|based on|version of|matche?s|match(?:ing)?|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from"
+    r"\b(?:(?:instead of|rather than|compared (?:to|with)|against|versus|vs\.?|than|not|down from|up from) (?:the |about |roughly |only )?[~≈]?\d[\d.,]*\s?(?:[KMB%]|million|billion)?(?: [\w-]+){0,2} (?:in|of|for|by|from)|than|like|unlike|vs\.?|versus|similar to|based on|version of|matche?s|match(?:ing)?|compared (?:to|with)|instead of|such as|competitors?,?(?: like)?|in contrast to|(?:by|in|for) (?:comparison|contrast),?|features of|from"
     r"|same (?:[\w-]+ ){1,3}(?:as|of|in)|as (?:in|with|for)|(?:inherited|borrowed|taken|known|familiar|copied) from|(?:successor|predecessor|alternative|answer|sibling|relative|rival|cousin|heir) (?:to|of)"
     r"|outperform\w*|surpass\w*|exceed\w*|rival\w*|beat(?:s|ing)?|trail\w*|approach(?:es|ing)|(?:better|worse|weaker|stronger|well|favou?rably|parity|par|competes?|competitive|comparable|close|ahead|behind) (?:than|as|against|with|to|of)"
     r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$"

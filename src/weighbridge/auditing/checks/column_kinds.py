@@ -18,7 +18,7 @@ _COLUMNS = (
     ("non_embedding", patterns.pattern(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
     ("part", patterns.pattern(r"(?:encoder|decoder|embedding|vision|visual|image|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
     ("total", patterns.pattern(r"param|参数|^#?\s*size$|model size|^大小$|模型大小", re.IGNORECASE)),
-    ("kv_heads", patterns.pattern(r"kv|key.?value", re.IGNORECASE)),
+    ("kv_heads", patterns.pattern(r"kv(?![_ ]?(?:seq|len|ctx|context|size|block|page|dtype|bits|dim|rank|buffer))|key.?value", re.IGNORECASE)),
     ("head_dim", patterns.pattern(r"d[_ ]?head|head[_ ]?dim|d[_ ]?kv|head size|d_k\b", re.IGNORECASE)),
     ("mlp", patterns.pattern(r"d[_ ]?ffn?|ffn|intermediate|mlp|feed.?forward|中间|前馈", re.IGNORECASE)),
     ("embedding_size", patterns.pattern(r"^embed(?:ding)?s?(?: size| dim\w*)?$", re.IGNORECASE)),

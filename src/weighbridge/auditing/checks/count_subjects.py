@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from weighbridge.auditing.checks.background import is_left_behind
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, first_lines, words_of
@@ -61,7 +62,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
             return of_mention(scene, mention, firm=False)  # two lists that do not pair up
         rest = len(re.sub(r"\s", "", FILLER.sub("", between)))
         sister = len(before) == 1 and _SISTER.search(between) is not None
-        return of_mention(scene, mention, firm=not sister and rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
+        aside = is_left_behind(text, mention.column, mention.end, token.start)
+        return of_mention(scene, mention, firm=not sister and not aside and rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
     after = [m for m in named if m.column >= token.end]
     if after and opens_sentence(text, token, after[0]):
         return of_mention(scene, after[0], firm=True)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from weighbridge.auditing.checks.background import is_background
+from weighbridge.auditing.checks.background import is_background, names_tokenizer
 from weighbridge.auditing.checks.family_members import is_about_another, majority_sizes
 from weighbridge.auditing.checks.main_model import AssumedModel, assume, sizes_of
 from weighbridge.auditing.checks.names import Mention
@@ -115,18 +115,25 @@ def _assumption(model: ModelValue) -> AssumedModel:
 def _main_models(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[StatedSize]) -> AssumedModel | None:
     counts: Counter[str] = Counter()
     allowed: set[str] = set()
-    if named and all(is_background(lines[index].text, m.column) for index, found in named.items() for m in found):
+    told = {index: [m for m in found if not _is_beside(lines[index].text, m)] for index, found in named.items()}
+    if named and not any(told.values()):
         return None  # ``By comparison, Qwen3-8B has 36 layers`` says nothing of which model the rest is about
-    for found in named.values():
-        counts.update(mention.name for mention in found if mention.name)
-        allowed.update(name for mention in found for name in mention.names)
-    own = [size for size in sizes if not is_about_another(named.get(size.token.line, ()), size.token.start)]
+    for index, found in named.items():
+        own = [m for m in found if not names_tokenizer(lines[index].text, m.end)]
+        counts.update(m.name for m in own if m.name)
+        allowed.update(name for m in own for name in m.names)
+    sizes = [size for size in sizes if not is_about_another(named.get(size.token.line, ()), size.token.start)]
     bert = any(_BERT.search(line.text.lower()) for line in lines)
     if named and not allowed and not bert:
         return None
     order = [name for name, _ in counts.most_common()]
-    guess = assume(order, majority_sizes(own), bert=bert, allowed=allowed)
+    guess = assume(order, majority_sizes(sizes), bert=bert, allowed=allowed)
     return None if guess is not None and not named and not bert and is_refuted(lines, guess) else guess
+
+
+def _is_beside(text: str, mention: Mention) -> bool:
+    """Tell whether a model is only brought in: beside another one, or for its tokenizer."""
+    return is_background(text, mention.column) or names_tokenizer(text, mention.end)
 
 
 def is_refuted(lines: Sequence[Line], guess: AssumedModel) -> bool:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
+from weighbridge.auditing.checks.background import is_left_behind
 from weighbridge.auditing.checks.count_subjects import is_base, pronoun_subject
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
 from weighbridge.auditing.checks.names import ANOTHER, Mention
@@ -59,6 +60,8 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
         place = len(before) - (2 if before[-1].kind == FAMILY and len(before) > 1 else 1)  # a family's name behind one of its members
         place -= place > 0 and is_base(text, before[place - 1], before[place])
         last, others = before[place], {m.name for m in before if m.kind != FAMILY}
+        if is_left_behind(text, last.column, last.end, column):
+            return None
         apart = (
             others == {last.name}
             or place < len(before) - 1
