@@ -23,7 +23,7 @@ A text flows through six steps, and the files follow them.
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
    ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
-   ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_cells``, ``family_sentences`` and ``wrong_counts``,
+   ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_cells``, ``family_ranges``, ``family_sentences`` and ``wrong_counts``,
    ``original_transformer`` with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with
    ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_tables``, ``own_caches``, ``towers`` with ``tower_sizes``,
    ``model_tables`` with ``size_grids``, ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,

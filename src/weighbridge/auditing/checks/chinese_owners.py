@@ -61,6 +61,9 @@ def _counted_model(scene: Scene, token: Token) -> tuple[Subject, str] | None:
     start, stop = sentence_of(text, token.start)
     clause_start = max((m.end() for m in _CLAUSE.finditer(text, start, token.start)), default=start)
     own, behind = text[clause_start : token.start], text[token.end : min(stop, token.end + _BEHIND)]
+    labelled = _LABELLED.search(text, start, token.start) if _CLOSES.match(behind) else None
+    if labelled is not None:
+        clause_start, own = labelled.start(), labelled["label"]
     named, counted = _NAMED.search(own), _COUNTED.match(behind)
     if counted is not None and (instance := _instance(scene, token)) is not None:
         return (instance, "total") if _DOUBTS.search(own) is None else None
@@ -82,6 +85,8 @@ def _owner(scene: Scene, token: Token, start: int, clause: int) -> Mention | Non
     """Return the one model that a sentence is about: named in it and not merely compared with, or the one of what stands above."""
     text = scene.lines[token.line].text
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column and m.end <= token.start]
+    if named and _REMARK.fullmatch(text, named[-1].end, token.start):
+        return named[-1] if named[-1].kind == MODEL else None
     makers = [m for m in named if m.kind != MODEL and any(_begins(text, m, other) for other in named)]
     about = [m for m in named if m not in makers and not _is_framed(text, m)]
     if ANOTHER.search(text, about[-1].end if about else start, token.start) or _SUPPOSED.search(text, start, token.start):
@@ -113,6 +118,9 @@ def _instance(scene: Scene, token: Token) -> Subject | None:
 
 
 _AS = pattern(r"\s?个?参数(?:的(?:大语言|语言|大)?模型)?\s?[(（]\s?(?:例如|比如|譬如|如)\s?[*_`]*")
+_LABELLED = pattern(r"(?P<label>(?:总|激活|活跃)的?总?参数(?:总?量|规模|数量?)?)\s?[(（]\s?$")
+_CLOSES = pattern(r"\s?[)）]")
+"""Around a count in parentheses, right behind its label: ``总参数量（671B）与激活参数量（37B）``."""
 _SCALE = pattern(r"\s?[*_`]{0,2}\s?个?参数的?(?:规模|体量)")
 """Behind a count that a clause begins with, what says that it is a model's."""
 
@@ -124,9 +132,16 @@ def _begins(text: str, maker: Mention, mention: Mention) -> bool:
 
 def _is_framed(text: str, mention: Mention) -> bool:
     """Tell whether a model is named only to place another beside it: ``继 Baichuan-7B 之后``, ``超过 LLaMA-13B``."""
-    return (
-        _COMPARES.search(text, max(0, mention.column - _FRAME), mention.column) is not None or _AFTER.match(text, mention.end) is not None
-    )
+    spelled = _SPELLED_OUT.search(text, max(0, mention.column - _LONGEST_NAME), mention.column)
+    column = spelled.start() if spelled is not None else mention.column
+    return _COMPARES.search(text, max(0, column - _FRAME), column) is not None or _AFTER.match(text, mention.end) is not None
+
+
+_REMARK = pattern(r"[*_`]*\s?[(（][^()（）。；;]*")
+"""Between a name and a count, where the count is in the parentheses right behind the name: ``媲美 DeepSeek-R1（它可是有 6710 亿参数）``."""
+_SPELLED_OUT = pattern(r"\[?(?:[A-Z][A-Za-z-]+ ){1,6}[(（]$")
+"""What an abbreviation in parentheses stands for: ``基于 General Language Model (GLM) 架构``."""
+_LONGEST_NAME = 80
 
 
 def _turns(text: str, first: int, clause: int) -> bool:
@@ -140,7 +155,7 @@ _VERSION = pattern(r"(?:tiny|mini|small|base|medium|large|huge|xl|\d[\d.]*[BM])\
 """A member called by its size alone: a count far off is that of somebody's own."""
 _CLAUSE = pattern(r"[,，;；:：、(（]")
 _NAMED = pattern(
-    r"(?:(?P<active>(?:激活|活跃)的?总?参数(?:总?量|规模|数量?)?|每[个次]?\s?(?:token|推理|令牌|词元|标记)?\s?(?:实际上?|只|仅|会)*激活|推理时?\s?(?:实际上?|只|仅|会|也)*激活|(?:^|其中)\s?(?:每次|实际|已|只|仅|约)*激活)|(?<!激活)(?<!嵌入)(?:总|模型|全部)?参数(?:总量|总数|规模|数量|个数|量|数)?)"
+    r"(?:(?P<active>(?:激活|活跃)的?总?参数(?:总?量|规模|数量?)?|每[个次]?\s?(?:token|推理|令牌|词元|标记)?\s?(?:实际上?|只|仅|会)*激活|推理时?\s?(?:实际上?|只|仅|会|也)*激活|(?:^|其中|虽然?|但)\s?(?:每次|实际|已|只|仅|约)*激活了?)|(?<!激活)(?<!嵌入)(?:总|模型|全部)?参数(?:总量|总数|规模|数量|个数|量|数)?)"
     r"(?:大小)?\s*(?:也|就|已|高|共|总计|合计|共计)?(?:扩大到|增加到|增加至|提升到|提升至|扩展到|扩展至|扩大至|到|至|为|是|有|达到了?|达|约)?(?:大约|约为|约|≈|共|了|高达|只|仅|\s|[*_`])*$",
     re.IGNORECASE,
 )
@@ -162,7 +177,7 @@ _DOUBTS = pattern(
 )
 """Words of a clause by which a count is a part's, another model's, or no more than near."""
 _SUPPOSED = pattern(
-    r"剪枝|蒸馏|裁剪|压缩后|微调后|精简|假设|如果|假如|要是|倘若|若|假如|比如说|不是|并非|而非|误|传闻|据传|预计|可能|自己|我们训练|改成|改为|换成|缩小|裁剪|前者|后者|学生|教师|分别"
+    r"剪枝|蒸馏|裁剪|压缩后|微调后|精简|假设|如果|假如|要是|倘若|若|假如|比如说|不是|并非|而非|误|传闻|据传|预计|可能|自己|我们训练|又训练|训练[了出]一个|改成|改为|换成|缩小|裁剪|前者|后者|学生|教师|分别"
 )
 _COMPARES = pattern(
     r"(?:比|比起|超过|超越|相比于?|较|不同于|类似于?|类似|继|基于|源自|来自|对标|媲美|优于|胜过|高于|低于|不如|接近|远超|击败|参考|借鉴|沿用|与|和|跟|同|以|从|像|由|用|在|对|给|将|把|让|于|通过|训练|微调|加载|部署|压缩|剪枝|蒸馏|裁剪|量化)\s?[*_`]{0,3}$"
@@ -171,7 +186,7 @@ _AFTER = pattern(r"[*_`]{0,3}\s?(?:之后|之前|的?基础上|相比|相当|类
 """Around a model that a sentence only compares its own with."""
 _TURN = pattern(r"而(?!且)|但|相比之下|另一|其他|对比|然而|不过|与此|vs", re.IGNORECASE)
 _OF_ABOVE = pattern(
-    r"[\s\W\d]*(?:其|它|它的|该模型|该系列|该架构|这个模型|此模型|模型|整个模型|总参数|总共|总的?参数|参数总?量|参数规模|参数数量|激活参数|每次推理)",
+    r"[\s\W\d]*(?:首先|先|再)?(?:推导|推算|计算|算出|得出|给出|估算)?(?:其|它|它的|该模型|该系列|该架构|这个模型|此模型|模型|整个模型|总参数|激活参数|总共|总的?参数|参数总?量|参数规模|参数数量|激活参数|每次推理)",
     re.IGNORECASE,
 )
 """How a sentence begins that goes on about the model of those above."""

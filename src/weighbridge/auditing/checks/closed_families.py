@@ -36,12 +36,12 @@ from weighbridge.presets.aliases import FAMILY
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b", "llama-3.1-8b", "gemma-2-2b"))
+_COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b", "llama-3.1-8b", "gemma-2-2b", "t5-small"))
 """The first members of families that their authors have closed, and of which every size is a preset."""
 _SIZES = frozenset(("layers", "heads", "hidden"))
 """Sizes that nobody chooses anew for a model of such a name; a context or a vocabulary one may."""
 _GLUE = pattern(
-    r",\s(?:an?|the|one of the)\s[^,.;:()\d]{1,60},|[\s,，、:：;；*_`\"'“”()（）-]|每一?层|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共计|总计|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|堆叠了?|堆|叠|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|则|更是|更|又|再次?|已经?|直接|一举|进一步|发布时?|推出|问世|"
+    r"[(（](?:19|20)\d{2}(?:\s?[年./-]\s?\d{1,2}月?)?[)）]|,\s(?:an?|the|one of the)\s[^,.;:()\d]{1,60},|[\s,，、:：;；*_`\"'“”()（）-]|每一?层|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共计|总计|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|堆叠了?|堆|叠|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|则|更是|更|又|再次?|已经?|直接|一举|进一步|发布时?|推出|问世|"
     r"[。.](?=\s?(?:它|其|该模型|it |the model ))|\bno (?:less|fewer) than\b|\bthere (?:are|is)\b|\b(?:it|its|the|model|has|have|uses?|with|and|of|a|an|largest|version|is|consists|comprises)\b",
     re.IGNORECASE,
 )

@@ -79,7 +79,10 @@ def check(scene: Scene) -> Iterator[Claim]:
             if right is not None:
                 judged.add((token.line, token.start))
                 yield _claim(scene, token, right)
-    yield from (_claim(scene, token, right) for token, right in _of_lists(scene) if (token.line, token.start) not in judged)
+    for token, right in (*_of_lists(scene), *_of_pairs(scene)):
+        if (token.line, token.start) not in judged:
+            judged.add((token.line, token.start))
+            yield _claim(scene, token, right)
 
 
 def _of_tables(scene: Scene) -> Iterator[Claim]:
@@ -104,6 +107,32 @@ def _of_lists(scene: Scene) -> Iterator[tuple[Token, Fraction]]:
                 figure["bytes"] or _PER_PARAMETER.search(text, lead.start() if lead is not None else 0, figure.start())
             ):
                 yield _token(figure["number"], index, figure.start("number")), sizes[0]
+
+
+def _of_pairs(scene: Scene) -> Iterator[tuple[Token, Fraction]]:
+    """Yield the bytes of a line that pairs dtypes with them: ``每个参数的字节数（fp32=4，fp16=2，int8≈1）``; one at least must be right."""
+    for index in scene.counted_lines:
+        text = scene.lines[index].text
+        lead = _OF_PAIRS.search(text)
+        found = [
+            (_token(pair["number"], index, pair.start("number")), sizes[0])
+            for pair in (_PAIR.finditer(text, lead.end()) if lead is not None else ())
+            if len(sizes := dtype_sizes(pair["dtype"])) == 1
+        ]
+        if len(found) > 1 and any(token.value == right for token, right in found):
+            yield from found
+
+
+_OF_PAIRS = patterns.pattern(
+    r"(?:每个?|单个)(?:参数|元素|权重|数值?|数字)的?字节数?|精度字节数?|字节数|\bbytes? (?:per|for each|a) (?:param\w*|element|value|number|weight)|\bbytes?/param\w*",
+    re.IGNORECASE,
+)
+_PAIR = patterns.pattern(
+    r"(?<![\w/])(?P<dtype>(?:fp|bf|float|bfloat|int|nf)\d{1,2}(?:/(?:fp|bf|float|bfloat|int|nf)\d{1,2})?)\s?(?:=|≈|:|：|为|是|占|→|->)\s?(?P<number>\d{1,2}(?:\.\d+)?)"
+    r"(?=\s?(?:[,，、;；)）|]|$|个?字节|bytes?\b|B\b))",
+    re.IGNORECASE,
+)
+"""Before pairs of a dtype and its bytes, and such a pair."""
 
 
 def _token(number: str, line: int, start: int) -> Token:

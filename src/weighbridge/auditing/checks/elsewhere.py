@@ -142,7 +142,7 @@ def _is_of_some(text: str, mentions: Sequence[Mention], claim: Claim, start: int
 _ACTIVE = patterns.pattern(r"\s?(?:个?参数)?(?:是|为|被|已|处于)*(?:激活|活跃)")
 _CLAUSES = patterns.pattern(r"[，；;。:：]|,(?!\d)")
 _SOME_BEFORE = patterns.pattern(
-    r"其中(?!.{0,6}激活\W*$)|一半|剩[下余]|其余|余下|平均|每[张块台]|单卡|新增|增加(?![到至为])|减少|降|缩|压|冻结|更新|解冻|前[一二两三四五六七八九十\d]+层|最后[一二两三四五六七八九十\d]*层|我们|自己|从头|本文|(?:mini|tiny|small|base|medium|large|huge|xl|小|大|一般|同级|同类|其他|别的|某些?|这类|现在的大?)号?(?:版本?|模型)",
+    r"其中(?!.{0,6}激活了?\W*$)|一半|剩[下余]|其余|余下|平均|每[张块台]|单卡|新增|增加(?![到至为])|减少|降|缩|压|冻结|更新|解冻|前[一二两三四五六七八九十\d]+层|最后[一二两三四五六七八九十\d]*层|我们|自己|从头|本文|(?:mini|tiny|small|base|medium|large|huge|xl|小|大|一般|同级|同类|其他|别的|某些?|这类|现在的大?)号?(?:版本?|模型)",
     re.IGNORECASE,
 )
 _SOME_BEHIND = patterns.pattern(

@@ -9,6 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.equation_doubts import holds_otherwise, is_unlike_in_its_unit, leaves_units_out
 from weighbridge.auditing.checks.equation_readings import Equation
 from weighbridge.auditing.checks.readings import is_at_others, is_label, precision, too_much
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
@@ -233,9 +234,11 @@ class EquationJudge(Equation):
     def _is_near_by_sign(self, index: int, true: Fraction) -> bool:
         """Tell whether an exact number is said to be near another, and is: ``7,087,872 ≈ 12 × 768²``."""
         side, own = self.chain.sides[index], self.values[index]
-        tokens = self.chain.tokens
-        signs = [tokens[place] for place in (side.start - 1, side.end) if 0 <= place < len(tokens)]
+        first, last = sorted((index, self._base()))
+        signs = [self.chain.tokens[one.start - 1] for one in self.chain.sides[first + 1 : last + 1]]  # ``16 × 8192 = 131,074 ≈ 0.13M``
         exact = (
             isinstance(side.term, Token) and not side.term.unit and not side.term.places and significant_digits(side.term) > EXACT_DIGITS
         )
-        return own is not None and exact and any(t.text == "≈" for t in signs) and abs(own - true) <= NEAR_BY_SIGN * abs(true)
+        if own is None or not exact or all(sign.text != "≈" for sign in signs) or abs(own - true) > NEAR_BY_SIGN * abs(true):
+            return False
+        return index < self._base() or not is_slip(str(own), str(true))  # ``4 × 2 × 3584 × 8 ≈ 229,378`` is no rounding

@@ -62,20 +62,26 @@ def _cells_of_counts(table: Table) -> Iterator[tuple[Mention, Cell]]:
     if kinds.count("total") == 1:
         place = kinds.index("total")
         for row in table.rows:
-            name = _only_name(row.cells[0].text) if place and place < len(row.cells) else None
-            if name is not None:
-                yield name, row.cells[place]
+            names = [name for cell in row.cells[:place] if (name := _only_name(cell.text)) is not None]
+            if len(names) == 1 and place < len(row.cells):
+                yield names[0], row.cells[place]
         return
-    names = [_only_name(head) for head in heads[1:]]
+    named = [_only_name(head) for head in heads[1:]]
     for row, kind in zip(table.rows, kinds_of([row.cells[0].text for row in table.rows]), strict=True):
         if kind == "total":
-            yield from ((name, cell) for name, cell in zip(names, row.cells[1:], strict=False) if name is not None)
+            yield from ((name, cell) for name, cell in zip(named, row.cells[1:], strict=False) if name is not None)
 
 
 def _only_name(text: str) -> Mention | None:
-    """Return the one model or family that a cell names, if it says nothing else."""
+    """Return the one model or family that a cell names, if it says nothing else but its year."""
     found = list(find_mentions(text))
-    return found[0] if len(found) == 1 and not re.sub(r"[\W_]", "", text[: found[0].column] + text[found[0].end :]) else None
+    if len(found) != 1:
+        return None
+    rest = text[: found[0].column] + _YEAR.sub("", text[found[0].end :])
+    return found[0] if not re.sub(r"[\W_]", "", rest) else None
+
+
+_YEAR = pattern(r"[(（](?:19|20)\d{2}[^()（）]{0,8}[)）]")
 
 
 def _count(name: Mention, cell: Cell) -> Iterator[tuple[Token, list[ModelValue]]]:

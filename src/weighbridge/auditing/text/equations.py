@@ -58,6 +58,12 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
         position += 1
         end = sides[-1].end if sides else sign + 1
         start = sides[0].start if left else sign
+        if left and len(sides) > _SIDES and _is_end_of_formula(statement, floor, start):
+            left, sides, start = (
+                None,
+                sides[1:],
+                sides[1].start - 1,
+            )  # ``r(d + k) = 16 × 8192 = 131,072``: what follows is equal all the same
         if sides and not (left and (_is_end_of_formula(statement, floor, start) or _is_of_code(statement, floor, sides))):
             yield Chain(statement, tuple(sides), start, end)
         floor = max(end, sign + 1)
@@ -92,6 +98,8 @@ def _is_labelled_term(statement: Sequence[Token], floor: int, start: int) -> boo
     return floor < place < start - 1 and statement[place].text == "+" and statement[place].line == statement[start].line
 
 
+_SIDES = 2
+"""Sides of which the first cannot be left away: nothing would be equal to the other."""
 _LABEL = 5
 """Tokens of a label at most."""
 

@@ -1,0 +1,75 @@
+"""Counts and sizes of Chinese sentences in remarks, ranges, timelines and labels, whose subject stands right before them or far above."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.auditing import audit
+
+DEEPSEEK = "# DeepSeek-V3 笔记\n\nDeepSeek-V3 是混合专家模型。\n\n"
+TIMELINE = "| 时间 | 模型 | 参数量 |\n|---|---|---|\n| 2019 年 2 月 | GPT-2 | {} 亿 |\n| 2019 年 10 月 | T5 | 110 亿 |\n| 2020 年 5 月 | GPT-3 | 1750 亿 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("Qwen3-8B 只有 82 亿参数，但有人拿它和 DeepSeek-V3（它有 {} 亿参数）比较。", "6710", "7610"),
+        ("Qwen3-8B 不大，但敢于对标 DeepSeek-V3（总参数 6710 亿，虽然只激活了 {} 亿）。", "370", "570"),
+        ("DeepSeek-V3 有 6710 亿参数，其中激活了 {} 亿。", "370", "570"),
+        ("ChatGLM-6B 是对话模型，基于 [General Language Model (GLM)](https://example.org/GLM) 架构，拥有 {} 亿参数。", "62", "82"),
+        (DEEPSEEK + "- 先推导总参数量（{}B），再看每一层。", "671", "571"),
+        (DEEPSEEK + "- 推算激活参数量（{}B）。", "37", "57"),
+        ("- **GPT-3（2020 年 5 月）**：96 层，{} 亿参数", "1750", "2750"),
+        ("- **GPT-3 (2020)**：{} 层，1750 亿参数", "96", "69"),
+        ("T5 一共有五种规模，参数量从 {} 万到 110 亿。", "6000", "9000"),
+        ("LLaMA 的参数规模从 70 亿到 {} 亿不等。", "650", "950"),
+        ("Pythia models range in size from 70M to {}B parameters.", "12", "19"),
+        (TIMELINE, "15", "25"),
+    ],
+)
+def test_a_count_in_a_remark_is_held(text: str, right: str, wrong: str) -> None:
+    assert audit(text.format(right)).wrong == ()
+    assert [claim.text[: len(wrong)] for claim in audit(text.format(wrong)).wrong] == [wrong]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BERT-large（我们的学生模型只有 600 万参数）更慢。",
+        "Qwen2.5-7B（用它蒸馏出一个有 3 亿参数的模型）很好用。",
+        "我们用 GPT-2 的代码训练了参数量从 3000 万到 9 亿的模型。",
+        "T5 的后继模型参数量从 3 亿到 900 亿。",
+        "Llama 3 之外，还有参数量从 5 亿到 320 亿的模型。",
+        "ChatGLM-6B 的作者基于 General Language Model (GLM) 又训练了一个有 1300 亿参数的模型。",
+    ],
+)
+def test_what_is_said_of_others_is_left(text: str) -> None:
+    assert audit(text).wrong == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("r(m + n) = 32 × 6144 = 196,618", "196,618"),
+        ("6 × 16 × (3072 + 3072) = 589,834 ≈ 0.59M", "589,834"),
+        ("3 × 2 × 5120 × 16 ≈ 491,530", "491,530"),
+        ("每个参数的字节数：fp32=4，fp16=3，int8=1", "3"),
+        ("bytes per parameter: fp32=4, bf16=2, int8=2", "2"),
+    ],
+)
+def test_arithmetic_beside_a_letter_or_a_rounded_figure_is_exact(text: str, wrong: str) -> None:
+    assert [claim.text.endswith(wrong) for claim in audit(text).wrong] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "r(m + n) = 32 × 6144 = 196,608",
+        "6 × 16 × (3072 + 3072) = 589,824 ≈ 0.59M",
+        "12 × 1024² ≈ 12,596,224",
+        "字节数（fp32=4，fp16=2，int8≈1）",
+        "fp32=32，fp16=16 是位数，除以 8 才是每个参数的字节数",
+    ],
+)
+def test_what_is_right_or_only_near_is_no_alarm(text: str) -> None:
+    assert audit(text).wrong == ()
