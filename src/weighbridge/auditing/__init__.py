@@ -32,7 +32,7 @@ A text flows through six steps, and the files follow them.
    ``adapters`` with ``lora_configs`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with
    ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
    ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``nominal_grids``,
-   ``sentence_bytes``, ``chinese_bytes``, ``passage_quantities`` with ``quantity_amounts``,
+   ``sentence_bytes``, ``chinese_bytes``, ``memory_budgets`` with ``memory_figures`` and ``memory_labels``, ``passage_quantities`` with ``quantity_amounts``,
    ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and
    ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``;
    ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component holds, ``titles``
@@ -66,6 +66,7 @@ from weighbridge.auditing.checks import (
     elsewhere,
     family_sentences,
     head_widths,
+    memory_budgets,
     offers,
     open_sums,
     original_transformer,
@@ -84,7 +85,7 @@ from weighbridge.auditing.checks import (
     tally,
     unnamed_models,
 )
-from weighbridge.auditing.checks.claim_places import claims_beside, claims_elsewhere, ends_of
+from weighbridge.auditing.checks.claim_places import claims_beside, claims_elsewhere, ends_of, put_before_rounded
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import corrected_total
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts, ReferenceTable
@@ -141,6 +142,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, family_sentences.check(scene, tabled, claims)), claims)
         claims += slipped_counts.check(scene, tabled, claims)
         claims += slipped_sizes.check(scene, tabled, claims)
+    claims = put_before_rounded(claims, memory_budgets.check(scene))
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims = elsewhere.leave_out_denied(scene, claims)
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])

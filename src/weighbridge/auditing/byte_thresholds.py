@@ -79,3 +79,11 @@ TRAINED_FAR = Exact(51, 50)
 # caches
 MOST_READINGS = 200
 """Readings of one figure that are tried; a sentence with more lengths in it says none."""
+
+# memory_budgets
+BUDGET_PRECISION = Exact(1, 50)
+"""How much of a figure half a unit of its last digit may be for it to bear others out: ``18 GB`` does only where it is exactly that."""
+BUDGET_DIGITS = 2
+"""Digits that a figure shows at least, or others that bear it out, before one digit of it is a slip: a figure of one digit is always one off."""
+PACKED_MORE = Exact(6, 5)
+"""How many times too large one in half a byte must be: files in 4 bits hold scales beside the values."""

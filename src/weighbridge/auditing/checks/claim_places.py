@@ -63,6 +63,21 @@ def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim
     return [claim for claim in claims_elsewhere(later, claims) if not covered.holds(claim.line, claim.start, claim.end)]
 
 
+def put_before_rounded(claims: Sequence[Claim], found: Iterable[Claim]) -> list[Claim]:
+    """Return claims with others, of which what is wrong stands for what was only near, and what is right for what nothing was said of."""
+    judged = [one for one in claims if one.verdict != "unsettled"]
+    new = list(found)
+    wrong = by_line([one for one in new if one.verdict == "wrong"])
+    taken = by_line([one for one in judged if one.verdict not in ("rounded", "note")])
+    kept = [one for one in new if one.verdict != "wrong" or not any(overlap(one, other) for other in taken.get(one.line, ()))]
+    left = [
+        one
+        for one in claims
+        if one.verdict != "rounded" or not any(overlap(one, other) and other in kept for other in wrong.get(one.line, ()))
+    ]
+    return [*left, *(one for one in kept if one.verdict == "wrong"), *claims_beside([one for one in kept if one.verdict != "wrong"], left)]
+
+
 def ends_of(claims: Iterable[Claim]) -> set[tuple[int, int]]:
     """Return where claims end: two of one line that end alike are about one number."""
     return {(claim.line, claim.end) for claim in claims}

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from weighbridge.auditing.byte_thresholds import AGREED_ROWS, MEMORY_TOLERANCE, NEEDED_FAR, NOMINAL_FAR, PACKED_FAR, READ_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
+from weighbridge.auditing.checks.memory_figures import counts_of_line
 from weighbridge.auditing.checks.quantity_amounts import possible_of
 from weighbridge.auditing.checks.quantity_subjects import Part, Possible, counts_of
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -158,6 +159,13 @@ def _is_same(scene: Scene, subject: Subject, count: Fraction) -> bool:
 _SAME = 5
 
 
+def _is_anothers(scene: Scene, one: _Held) -> bool:
+    """Tell whether a figure is exactly what another model of its line comes to at the same bytes for each parameter: ``it is 84 GB and 156 GB`` of two."""
+    rate = one.quantity.rate
+    counts = {counts[0].number for _, counts in counts_of_line(scene, one.quantity.line)} if rate is not None else ()
+    return any(count * rate == one.said.number for count in counts if rate is not None)
+
+
 def _verdicts(scene: Scene, held: Sequence[_Held]) -> Iterator[Claim]:
     """Yield the claims of a passage; where others in it are exactly what its models are called by, it is plain how it counts."""
     exact = sum(one.possible.nominal and _is_exact(one) for one in held)
@@ -168,7 +176,7 @@ def _verdicts(scene: Scene, held: Sequence[_Held]) -> Iterator[Claim]:
             yield _claim(scene, one, min(one.fits, key=lambda n: abs(n - one.said.number)), "rounded")
         elif not one.fits and one.possible.settled and one.quantity.whole and not one.quantity.computed and one.possible.numbers:
             agreed = one.possible.nominal and exact >= AGREED_ROWS
-            if _is_wrong(one, agreed=agreed) and not is_of_their_own(scene, one.quantity.line):
+            if _is_wrong(one, agreed=agreed) and not is_of_their_own(scene, one.quantity.line) and not _is_anothers(scene, one):
                 yield _claim(scene, one, one.possible.numbers[0], "wrong")
 
 

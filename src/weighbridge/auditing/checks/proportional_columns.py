@@ -105,7 +105,8 @@ def _column(scene: Scene, rows: Sequence[_Row], all_rows: int, *, packed: bool) 
                 right = rate * row.size
                 facts: dict[str, object] = {"value": whole(row.value), "expected": whole(right), "difference": whole(row.value - right)}
                 if row not in odd:
-                    yield claim(scene.lines, row.token, row.token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
+                    if _rounds_to(row, rate, rows):
+                        yield claim(scene.lines, row.token, row.token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
                 elif not packed and not 100 * abs(row.value - right) <= _FAR * right:
                     direction = (
                         mark("should be {right}, as the other rows say ({number} too high)")
@@ -123,6 +124,13 @@ _NEAR = 3
 """Percent within which rows are alike, whatever their digits."""
 _FAR = 8
 """Percent that an odd row must be off."""
+
+
+def _rounds_to(row: _Row, rate: Fraction, rows: Sequence[_Row]) -> bool:
+    """Tell whether a row is, to the digits that it shows, what the row that gives the rate makes it: that one is rounded too."""
+    base = next(one for one in rows if one.value / one.size == rate)
+    (low, high), (least, most) = (value_bounds(one.token, Fraction(UNITS[one.token.unit][0])) for one in (row, base))
+    return low * base.size <= most * row.size and least * row.size <= high * base.size
 
 
 def _agrees(row: _Row, rate: Fraction) -> bool:

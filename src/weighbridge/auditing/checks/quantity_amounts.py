@@ -157,6 +157,8 @@ def _share_of_device(quantity: Quantity, model: _Model) -> Possible:
             shared = (optimizer, gradients + optimizer, weights + gradients + optimizer)[quantity.zero - 1]
             sizes.append(kept + Fraction(shared) / quantity.gpus[0])
     sizes += [size / quantity.gpus[0] for size in dtype_sizes(" ".join(quantity.dtypes))]
+    if "each" not in quantity.words:  # ``shards the 84 GB of optimizer states over 8 GPUs``
+        sizes += [Fraction(size) for word in quantity.words & _STATES.keys() for size in _STATES[word]]
     return model.possible(sizes, settled=bool(sizes))
 
 

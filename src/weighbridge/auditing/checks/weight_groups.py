@@ -59,11 +59,22 @@ def _judge(scene: Scene, group: Sequence[WeightFigure], *, tabled: bool) -> Iter
             continue
         others = len(said) - ((one.counts, one.size) in said)
         sure = others >= AGREED_WEIGHTS or (others and odd == 1 and one.token.line in beside)
-        if not sure or odd * (_SHARE if tabled else 1) > len(right) or (not tabled and _is_in_another_dtype(one)):
+        if (
+            _is_of_a_packed_column(one, held)
+            or not sure
+            or odd * (_SHARE if tabled else 1) > len(right)
+            or (not tabled and _is_in_another_dtype(one))
+        ):
             continue
         miscomputed = computed and any(size == one.size for size, _ in alike) and _is_no_product(one)
         if is_far(one, _most(one, alike[one.size, one.more])) or miscomputed:
             yield _claim(scene, one, "wrong")
+
+
+def _is_of_a_packed_column(one: WeightFigure, held: Sequence[tuple[WeightFigure, bool]]) -> bool:
+    """Tell whether all figures of a dtype of a byte or less are above what the values take: they hold scales and what stays wider."""
+    alike = [(other, fair) for other, fair in held if other.size == one.size]
+    return one.size <= 1 and len(alike) > 1 and not any(fair or other.said[0] <= max(rights(other)) for other, fair in alike)
 
 
 _SHARE = 3

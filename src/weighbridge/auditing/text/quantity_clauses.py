@@ -99,6 +99,9 @@ class PassageReader:
         self.lengths, self.batches = of.get("length") or self.lengths, of.get("batch") or self.batches
         self.gpus, self.data = of.get("gpus") or self.gpus, of.get("data") or self.data
         self.rate = of["rate"][-1] if len(of.get("rate", ())) == 1 else self.rate
+        small = [value_of(text[p.start : p.end]) for p in clause if p.kind == "figure" and SMALL.match(text, p.start) is not None]
+        if self.rate is not None and len(small) == 1:
+            self.rate = small[0]  # ``at 16 bytes per parameter it is 112 GB; at 12 bytes 84 GB``
         self.dtypes += [text[p.start : p.end] for p in clause if p.kind == "dtype"]
         for kind in kinds & _SIZES:
             self.sizes.setdefault(kind, set()).update(int(value) for value in of[kind])

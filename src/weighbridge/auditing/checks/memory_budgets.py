@@ -1,0 +1,229 @@
+"""Figures of memory that a text reckons as parameters times bytes: where the others are exactly that, the one that is one digit off is wrong.
+
+``The weights (14 GB in fp16), gradients (14 GB) and Adam's states (56 GB) come to 84 GB`` of a 7B model; a ladder of dtypes; a column of models.
+The figures bear each other out, so that no word between them need be understood: each is held against its own labels alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.byte_thresholds import BUDGET_DIGITS, BUDGET_PRECISION, PACKED_MORE
+from weighbridge.auditing.checks.amounts import write_bytes
+from weighbridge.auditing.checks.memory_figures import memory_figures
+from weighbridge.auditing.checks.memory_labels import TOTALS, Count, MemoryFigure
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.messages import mark
+
+_NEAR = 12
+"""Lines between two figures that still bear each other out."""
+_NICE = tuple(Fraction(size) for size in (Fraction(1, 2), 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20))
+"""Bytes of each parameter that people reckon with."""
+
+
+class _Reckoned(NamedTuple):
+    """A figure, and the product that it is: its parameters and the bytes of each, or none."""
+
+    figure: MemoryFigure
+    parameters: Count | None = None
+    size: Fraction | None = None
+
+    @property
+    def is_witness(self) -> bool:
+        """Whether the figure is that product to digits that are no chance."""
+        if self.parameters is None or self.size is None:
+            return False
+        figure, right = self.figure, self.parameters.number * self.size
+        step = Fraction(1, 2 * 10**figure.places)
+        exact = figure.value * figure.scales[0] == right
+        near = any(abs(figure.value * scale - right) <= step * scale + self.parameters.half * self.size for scale in figure.scales)
+        return exact or (near and step <= BUDGET_PRECISION * figure.value)
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check the figures of a text that others in it bear out."""
+    figures = _with_column_sizes(memory_figures(scene))
+    held = [_reckon(one) for one in figures]
+    witnesses = [one for one in held if one.is_witness]
+    odd = [one for one in held if one.size is None and _may_be_wrong(one.figure)]
+    for one in witnesses:
+        yield _claim(scene, one.figure, _product(one), "rounded")
+    for one in held:
+        if one.figure.role == "total":
+            yield from _total(scene, one.figure, held)
+        elif one.size is None and _may_be_wrong(one.figure):
+            beside = [other for other in odd if other is not one and _bears_on(other.figure, one.figure)]
+            doubtful = bool(beside) or (any(count.named for count in one.figure.counts) and is_of_their_own(scene, one.figure.line))
+            right = _right(one.figure, witnesses, figures) if not doubtful else None
+            if right is not None:
+                yield _claim(scene, one.figure, right, "wrong")
+
+
+def _may_be_wrong(figure: MemoryFigure) -> bool:
+    return bool(figure.sizes and figure.counts) and not figure.doubtful
+
+
+def _product(one: _Reckoned) -> Fraction:
+    return one.parameters.number * one.size if one.parameters is not None and one.size is not None else Fraction(0)
+
+
+def _reckon(figure: MemoryFigure) -> _Reckoned:
+    """Return a figure with the product that it is a rounding of, in thousands or in powers of two, or cut off at its last digit."""
+    unit = _last_unit(figure)
+    for count in figure.counts:
+        for size in figure.sizes:
+            for scale in figure.scales:
+                if abs(figure.value * scale - count.number * size) < unit * scale + count.half * size:
+                    return _Reckoned(figure, count, size)
+    return _Reckoned(figure)
+
+
+def _last_unit(figure: MemoryFigure) -> Fraction:
+    """Return what the last digit of a figure counts, if it is no filling zero."""
+    written = figure.number.replace(",", "")
+    filling = len(written) - len(written.rstrip("0")) if not figure.places and len(written) > BUDGET_DIGITS else 0
+    return Fraction(10**filling, 10**figure.places)
+
+
+def _bears_on(one: MemoryFigure, other: MemoryFigure) -> bool:
+    """Tell whether two figures stand together, and are of one model or of one row or column."""
+    if abs(one.line - other.line) > _NEAR:
+        return False
+    return bool({c.number for c in one.counts} & {c.number for c in other.counts}) or bool(set(one.groups) & set(other.groups))
+
+
+def _right(figure: MemoryFigure, witnesses: Sequence[_Reckoned], figures: Sequence[MemoryFigure]) -> Fraction | None:
+    """Return what a figure should be, of which it is one digit off, where others prove how the text reckons; None if it may be something else."""
+    near = [one for one in witnesses if _bears_on(one.figure, figure)]
+    if any(_is_product(figure, count, size) for count in figure.counts for size in _NICE) or _is_sum(figure, figures):
+        return None
+    for count in figure.counts:
+        for size in figure.sizes:
+            again = [one for one in witnesses if one.size == size and _says_again(one, figure, count)]
+            if is_one_digit_off(figure, count.number * size, count.half * size) and _is_sure(
+                figure, count.number * size, size, near, again
+            ):
+                return count.number * size
+    return None
+
+
+def _says_again(one: _Reckoned, figure: MemoryFigure, count: Count) -> bool:
+    """Tell whether a witness is of the same parameters or of the same column; packed weights are one thing here and another elsewhere."""
+    near = abs(one.figure.line - figure.line) <= _NEAR or (one.size or 0) > 1
+    return (one.parameters == count and near) or bool(set(one.figure.groups) & set(figure.groups))
+
+
+def _is_sure(figure: MemoryFigure, right: Fraction, size: Fraction, near: Sequence[_Reckoned], again: Sequence[_Reckoned]) -> bool:
+    """Tell whether witnesses leave no doubt that a figure is of nothing but the parameters: what runs packed has scales beside them."""
+    own = [one for one in near if one.parameters in figure.counts]
+    digits = len(figure.number.replace(".", ""))
+    if len(near) < (1 if own and digits >= BUDGET_DIGITS else BUDGET_DIGITS) and not any(one.parameters in figure.counts for one in again):
+        return False
+    said = figure.value * figure.scales[0]
+    if size < 1 and right < said <= right * PACKED_MORE:
+        return any(one.parameters in figure.counts for one in again)
+    return size > 1 or bool(again) or any(one.size is not None and one.size <= 1 for one in near)
+
+
+def _is_product(figure: MemoryFigure, count: Count, size: Fraction) -> bool:
+    step = Fraction(1, 2 * 10**figure.places)
+    return any(abs(figure.value * scale - count.number * size) <= step * scale + count.half * size for scale in figure.scales)
+
+
+def _is_sum(figure: MemoryFigure, figures: Sequence[MemoryFigure]) -> bool:
+    """Tell whether a figure is what some neighbouring ones before it add up to."""
+    before = [one for one in figures if (one.line, one.start) < (figure.line, figure.start) and figure.line - one.line <= _NEAR][-_PARTS:]
+    sums = {sum((one.value * one.scales[0] for one in before[-many:]), Fraction(0)) for many in range(2, len(before) + 1)}
+    return figure.value * figure.scales[0] in sums
+
+
+_PARTS = 4
+
+
+def _total(scene: Scene, figure: MemoryFigure, held: Sequence[_Reckoned]) -> Iterator[Claim]:
+    """Check a total against the parts before it, all of which are right."""
+    before = [
+        one for one in held if (one.figure.line, one.figure.start) < (figure.line, figure.start) and figure.line - one.figure.line <= _NEAR
+    ]
+    parts: list[_Reckoned] = []
+    for one in reversed(before):
+        if one.figure.role not in ("weights", "gradients", "optimizer") or one.figure.role in {part.figure.role for part in parts}:
+            break
+        parts.append(one)
+    if len(parts) < 2 or not all(part.is_witness for part in parts) or any(part.figure.scales != figure.scales for part in parts):
+        return
+    right = sum((part.figure.value * part.figure.scales[0] for part in parts), Fraction(0))
+    said, unit = figure.value * figure.scales[0], Fraction(figure.scales[0], 10**figure.places)
+    if abs(said - right) <= unit:
+        yield _claim(scene, figure, right, "rounded")
+        return
+    counts = {part.parameters for part in parts if part.parameters is not None}
+    if (
+        not figure.doubtful
+        and not any(_is_product(figure, count, Fraction(size)) for count in counts for size in TOTALS)
+        and is_one_digit_off(figure, right)
+    ):
+        yield _claim(scene, figure, right, "wrong")
+
+
+def is_one_digit_off(figure: MemoryFigure, right: Fraction, half: Fraction = Fraction(0)) -> bool:
+    """Tell whether a figure is a number of bytes, written to as many digits in one unit or the other, but for one of them.
+
+    Args:
+        half: How far that number may be off.
+    """
+    written = figure.number.replace(",", "").replace(".", "")
+    for scale in figure.scales:
+        amount, most = right * 10**figure.places / scale, half * 10**figure.places / scale
+        ways = (
+            {int(amount), *range(int(amount - most + Fraction(1, 2)), int(amount + most + Fraction(1, 2)) + 1)} if most < _WAYS else set()
+        )
+        for way in ways:
+            digits = str(way).rjust(len(written), "0")
+            if len(digits) == len(written) and sum(a != b for a, b in zip(digits, written, strict=True)) == 1:
+                return True
+    return False
+
+
+_WAYS = 10
+"""Ways to write what is right beyond which one of them is one digit off by chance."""
+
+
+def _with_column_sizes(figures: Sequence[MemoryFigure]) -> list[MemoryFigure]:
+    """Give the figures of a column, or of a row, that no label explains the bytes of each parameter that all but one of them are exactly."""
+    groups: dict[tuple[str, int, int], list[MemoryFigure]] = {}
+    for one in figures:
+        for group in one.groups if one.counts and one.role != "total" and _reckon(one).size is None else ():
+            groups.setdefault(group, []).append(one)
+    found: dict[tuple[int, int], MemoryFigure] = {}
+    for members in groups.values():
+        rates = [one.value * one.scales[0] / one.counts[0].number for one in members]
+        size = max(_NICE, key=rates.count)
+        if len({one.counts[0].number for one in members}) == len(members) and rates.count(size) >= max(2, len(members) - 1):
+            found |= {(one.line, one.start): one._replace(sizes=(size,)) for one in members}
+    return [found.get((one.line, one.start), one) for one in figures]
+
+
+def _claim(scene: Scene, figure: MemoryFigure, right: Fraction, verdict: str) -> Claim:
+    unit = figure.unit[0].lower() + ("ib" if "i" in figure.unit[1:2].lower() else "b")
+    space = " " if scene.lines[figure.line].text[figure.start + len(figure.number) : figure.end].startswith(" ") else ""
+    token = Token("num", f"{figure.number}{space}{unit}", figure.line, figure.start, figure.end, figure.value, unit, figure.places)
+    scale = min(figure.scales, key=lambda one: abs(figure.value * one - right))
+    said = figure.value * scale
+    facts: dict[str, object] = {"value": whole(said), "expected": whole(right), "difference": whole(said - right)}
+    reason = because(mark("rounded"))
+    if verdict == "wrong":
+        base = 1024 if scale % 1024 == 0 else 1000
+        direction = (
+            mark("should be {right}, as the other figures say ({number} too high)")
+            if said > right
+            else mark("should be {right}, as the other figures say ({number} too low)")
+        )
+        reason = because(direction, right=write_bytes(token, right, base), number=write_bytes(token, abs(said - right), base))
+    return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=reason)

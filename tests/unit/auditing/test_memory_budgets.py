@@ -1,0 +1,39 @@
+"""Figures of memory that a text reckons as parameters times bytes: the one that breaks the reckoning, and what is no such slip."""
+
+from pathlib import Path
+
+import pytest
+
+from weighbridge.auditing import audit
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+TRUE = dict(entry.split("\n", 1) for entry in (CORPUS / "audit_true_reckonings.txt").read_text("utf-8").split("\n=== ")[1:])
+assert len(TRUE) >= 40
+SLIPS = (
+    ("Storing a 9B network takes 36 GB in single precision; half precision brings that to {}.", "18 GB", "13 GB"),
+    ("To tune all of a 5B model you hold the weights ({} in BF16), the gradients (10 GB) and Adam's states (40 GB).", "10 GB", "16 GB"),
+    ("The weights of a 5B model are 10 GB in bf16, the gradients 10 GB and the optimizer 60 GB. Total: {}.", "80 GB", "88 GB"),
+    ("34B 模型:\n- 单精度要 136GB\n- 半精度要 {}\n- 8 位要 34GB", "68GB", "69GB"),
+    ("权重 18GB(bf16),梯度 18GB,优化器状态 {},都是 9B 模型的。", "108GB", "128GB"),
+    ("这三部分:3B 模型的参数 6GB(fp16)、梯度 6GB、优化器 36GB,合计 {}。", "48GB", "58GB"),
+    ("| 规模 | 全量训练 |\n|---|---|\n| 2B | 32 GB |\n| 9B | {} |\n| 27B | 432 GB |", "144 GB", "154 GB"),
+    ("| Precision | 30B |\n|---|---|\n| FP32 | 120 GB |\n| BF16 | {} |\n| INT8 | 30 GB |", "60 GB", "70 GB"),
+    ("It has 48.5 million parameters: {} in fp32, 97 MB in fp16.", "194 MB", "294 MB"),
+    ("- Support: a 2B model (4 GB)\n- Sales: a 2B model ({})\n- Legal: a 2B model (4 GB)", "4 GB", "9 GB"),
+)
+
+
+@pytest.mark.parametrize("text", TRUE.values(), ids=TRUE)
+def test_a_true_reckoning_is_not_called_wrong(text: str) -> None:
+    assert [claim.text for claim in audit(text).wrong] == []
+
+
+@pytest.mark.parametrize(("text", "right", "slip"), SLIPS)
+def test_the_figure_that_breaks_the_reckoning_is_wrong(text: str, right: str, slip: str) -> None:
+    assert audit(text.format(right)).wrong == ()
+    assert [claim.text.replace(" ", "").lower() for claim in audit(text.format(slip)).wrong] == [slip.replace(" ", "").lower()]
+
+
+def test_a_row_is_confirmed_by_the_digits_that_it_shows() -> None:
+    text = "| Context | KV cache |\n|---|---|\n| 4K | 1.00 GB |\n| 8K | 2.00 GB |\n| 16K | 4.10 GB |\n| 32K | 8.00 GB |\n"
+    assert [claim.text for claim in audit(text).judged if claim.verdict == "rounded"] == ["1.00 GB", "2.00 GB", "8.00 GB"]
