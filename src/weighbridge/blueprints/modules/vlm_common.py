@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.family import Blueprint
-from weighbridge.config.fields import Config, Field, choice, computed, switch
+from weighbridge.config.fields import TIED, Config, Field, choice, computed, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Stream, is_unknown, length, merge, unknown
 from weighbridge.core.parts import linear, part, replace
@@ -74,8 +74,12 @@ def without_head(body: Callable[[Config], tuple[Node, ...]]) -> Blueprint:
 
 
 def flat_text_config(text: tuple[Field, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Return what settles older configs, which state the text's fields beside the others: they move into ``text_config``."""
-    keys = {key for field in text for key in (field.key, *field.aliases) if key} | {"rope_scaling", "rope_parameters", "rope_theta"}
+    """Return what settles older configs, which state the text's fields beside the others: they move into ``text_config``.
+
+    Whether the head is tied is a field of the whole config as well, which keeps it.
+    """
+    keys = {key for field in text for key in (field.key, *field.aliases) if key and key != TIED.key}
+    keys |= {"rope_scaling", "rope_parameters", "rope_theta"}
 
     def with_text_config(raw: Mapping[str, Any]) -> dict[str, Any]:
         if raw.get("text_config") is not None:
