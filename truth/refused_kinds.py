@@ -1,4 +1,4 @@
-"""Which kinds of values no class of a model type builds under a key where ours would: nulls, words, lists, negative numbers; in sub-configs too.
+"""Which kinds of values no class of a model type builds under a key where ours would, or one class does not: nulls, words, lists, negative numbers.
 
 ``python -m truth.refused_kinds [TYPE ...]`` asks every class of every type, on several configs, and writes ``blueprints/refused_kinds.txt``;
 with types named it renews their lines alone.
@@ -12,12 +12,13 @@ from functools import cache
 from typing import Any
 
 from truth import live, trials
+from truth.aliases import find_aliases
 from truth.changes import ABSENT, IDLE, Change, apply_change, source, words
 from truth.check import classes
 from truth.draw import draw
 from truth.refused_rotary import ours_builds, theirs_builds
 from truth.renew_lines import renew_lines
-from weighbridge.blueprints import refused_kinds
+from weighbridge.blueprints import family, refused_kinds
 from weighbridge.blueprints.refused_kinds import PATH
 
 TRIED = 2
@@ -67,29 +68,54 @@ def places(config: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield (*above, key), _kinds_to_ask(key, value, text)
 
 
+def _other_names(model_type: str, config: Any, raw: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the paths of the other names of keys, each with the kinds that it is asked about."""
+    for path, _, value, _ in find_aliases(config, family(model_type).fields, raw):
+        yield path, next((kinds for kind, kinds in ASKED if isinstance(value, kind)), "null")
+
+
 def _kinds_to_ask(key: str, value: Any, text: str) -> str:
     """Say which kinds a key is asked about; where a word may be meant, none is taken for a sample of all."""
     found = next((kinds for kind, kinds in ASKED if isinstance(value, kind)), "null")
-    if value is None and "drop" in key:
-        return "list object negative above"
+    if "drop" in key and (value is None or type(value) is int):
+        return "list object negative above" + (" null word" if value is not None else "")
     if isinstance(value, float) and not 0 <= value <= 1:
         found = found.removesuffix(" above")
     return found.replace(" word", "") if words(key, text) and key not in READ else found
 
 
 def find_kinds(model_type: str) -> list[str]:
-    """Return the keys of a type and the kinds of values that none of its classes builds there on any config that is tried, and ours would."""
+    """Return the keys of a type and the kinds of values that none of its classes builds there, and behind ``@`` those that some do not."""
     recorded = next((entry for entry in _records() if entry["type"] == model_type), None)
     if recorded is None:
         return []
     names, raw = classes(model_type), recorded["bases"][-1]
     taken = {change for _, texts in _texts(recorded) for change in texts}
-    found: dict[tuple[str, ...], set[str]] = {}
-    for path, kinds in places(_config(model_type, raw)):
-        asked = {kind for kind in kinds.split() if kind != "null" or f"{'.'.join(path)}=null" not in taken}
-        found[path] = {
-            kind for kind in asked if all(_is_refused(model_type, names, raw, path, value) for value in samples(raw, path, kind))
-        }
+    config = _config(model_type, raw)
+    asked: dict[tuple[str, ...], set[str]] = {}
+    for path, kinds in (*places(config), *_other_names(model_type, config, raw)):
+        asked[path] = {kind for kind in kinds.split() if kind != "null" or f"{'.'.join(path)}=null" not in taken}
+    shared = _refused(model_type, names, raw, asked)
+    found = _entries(model_type, names, raw, shared)
+    alone: dict[tuple[str, ...], list[str]] = {}
+    if len(names) > 1:
+        left = {path: kinds - shared[path] for path, kinds in asked.items()}
+        plain_is_refused = any(entry.startswith("!") for entry in found)
+        for name in names:
+            own = _entries(model_type, [name], raw, _refused(model_type, [name], raw, left), asked_before=plain_is_refused)
+            if own:
+                alone.setdefault(tuple(own), []).append(name)
+    return [*found, *(part for own, those in alone.items() for part in (f"@{','.join(those)}", *own))]
+
+
+def _refused(
+    model_type: str, names: list[str], raw: dict[str, Any], asked: Mapping[tuple[str, ...], set[str]]
+) -> dict[tuple[str, ...], set[str]]:
+    """Return of the kinds that are asked about those that none of the classes builds on any config that is tried, and ours would."""
+    found = {
+        path: {kind for kind in kinds if all(_is_refused(model_type, names, raw, path, value) for value in samples(raw, path, kind))}
+        for path, kinds in asked.items()
+    }
     for number in range(TRIED):
         other = draw(f"nulls {number}", model_type, 0.7)
         if any(found.values()) and theirs_builds(model_type, names[:1], other):
@@ -101,9 +127,39 @@ def find_kinds(model_type: str) -> list[str]:
                 }
                 for path, kinds in found.items()
             }
-    empty = _empty(model_type, names)
-    wanted = {path for path in empty if "null" in found.get(path, ()) and not _builds_here(model_type, names, raw, path, ABSENT)}
-    return sorted(_entry(path, kinds, wanted=path in wanted) for path, kinds in found.items() if kinds)
+    return found
+
+
+def _entries(
+    model_type: str, names: list[str], raw: dict[str, Any], found: Mapping[tuple[str, ...], set[str]], *, asked_before: bool = False
+) -> list[str]:
+    """Write what classes refuse, and the keys without which they build nothing."""
+    plain = {"model_type": model_type}
+    if asked_before or not ours_builds(names, plain) or theirs_builds(model_type, names, plain):
+        return sorted(_entry(path, kinds) for path, kinds in found.items() if kinds)
+    wanted = {
+        path for path in _empty(model_type) if "null" in found.get(path, ()) and not _builds_here(model_type, names, raw, path, ABSENT)
+    }
+    stated = {path for path in _unstated(model_type, names) if not _builds_here(model_type, names, raw, path, ABSENT)}
+    kinds_at = {**found, **{path: {"null", *found.get(path, ())} for path in stated}}
+    other = {path: _names_of(model_type, raw, path) for path in wanted | stated}
+    return sorted(
+        _entry(path, kinds, others=other.get(path, ()), wanted=path in wanted | stated) for path, kinds in kinds_at.items() if kinds
+    )
+
+
+def _names_of(model_type: str, raw: Mapping[str, Any], wanted: tuple[str, ...]) -> tuple[str, ...]:
+    found = find_aliases(_config(model_type, raw), family(model_type).fields, {})
+    return tuple(path[-1] for path, key, _, _ in found if (*path[:-1], key) == wanted)
+
+
+def _unstated(model_type: str, names: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the keys whose default is refused as it is, and taken where a config states it: a tuple, or nothing in the config class."""
+    config, fields = _config(model_type, {}), {field.key: field.default for field in family(model_type).fields if field.key}
+    for key, value in {**fields, **config.to_dict()}.items():
+        stated = list(value) if isinstance(value, tuple) else value
+        if type(stated) in (int, list) and theirs_builds(model_type, names, {"model_type": model_type, key: stated}):
+            yield (key,)
 
 
 def samples(raw: Mapping[str, Any], path: tuple[str, ...], kind: str) -> tuple[Any, ...]:
@@ -111,13 +167,10 @@ def samples(raw: Mapping[str, Any], path: tuple[str, ...], kind: str) -> tuple[A
     return ({}, []) if kind == "empty" else SAMPLES[kind]
 
 
-def _empty(model_type: str, names: list[str]) -> set[tuple[str, ...]]:
-    """Return the paths of the keys that are null in the default of a type, if none of its classes builds that."""
-    plain = {"model_type": model_type}
-    if theirs_builds(model_type, names, plain):
-        return set()
+def _empty(model_type: str) -> set[tuple[str, ...]]:
+    """Return the paths of the keys that are null in the default of a type."""
     try:
-        config = _config(model_type, plain)
+        config = _config(model_type, {})
     except Exception:  # a class that refuses its own defaults
         return set()
     return {path for path, _ in places(config) if _at(config, path) is None}
@@ -129,13 +182,14 @@ def _at(config: Any, path: tuple[str, ...]) -> Any:
     return config
 
 
-def _entry(path: tuple[str, ...], kinds: set[str], *, wanted: bool) -> str:
+def _entry(path: tuple[str, ...], kinds: set[str], *, wanted: bool = False, others: tuple[str, ...] = ()) -> str:
     """Write what is refused under a key.
 
-    >>> _entry(("text_config", "head_dim"), {"null"}, wanted=False), _entry(("head_dim",), {"word", "null"}, wanted=True)
-    ('text_config.head_dim', '!head_dim=null,word')
+    >>> _entry(("text_config", "head_dim"), {"null"}), _entry(("head_dim",), {"word", "null"}, wanted=True, others=("width",))
+    ('text_config.head_dim', '!head_dim|width=null,word')
     """
-    return f"{'!' if wanted and 'null' in kinds else ''}{'.'.join(path)}" + ("" if kinds == {"null"} else f"={','.join(sorted(kinds))}")
+    written = "|".join((".".join(path), *others))
+    return f"{'!' if wanted else ''}{written}" + ("" if kinds == {"null"} else f"={','.join(sorted(kinds))}")
 
 
 def _builds_here(model_type: str, names: list[str], raw: dict[str, Any], path: tuple[str, ...], value: Any) -> bool:

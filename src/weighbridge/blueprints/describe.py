@@ -87,7 +87,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
     # Behind the fields, whose own refusals say more.
     refuse_types(model_type, asked)
-    refuse_kinds(model_type, asked)
+    refuse_kinds(model_type, class_name, asked)
     refuse_functions(model_type, class_name, sizes, asked)
     refuse_pairs(model_type, known.fields, sizes, asked)
     refuse_rotary(model_type, known.fields, sizes, asked)

@@ -164,17 +164,19 @@ def _of_block(block: Block, model_type: str, class_name: str, configs: list[Name
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
     rows = [fit_int64(row) for row in rows] if any(map(_may_be_wide, accounts.values())) else rows
     return [
-        row if _fits(model_type, Config(**{word: values[number] for word, values in sizes.items()}), raw) else row_of_config(raw, path)
+        row
+        if _fits(model_type, class_name, Config(**{word: values[number] for word, values in sizes.items()}), raw)
+        else row_of_config(raw, path)
         for number, (row, (path, raw)) in enumerate(zip(rows, configs, strict=True))
     ]
 
 
-def _fits(model_type: str, sizes: Config, raw: dict[str, Any]) -> bool:
+def _fits(model_type: str, class_name: str, sizes: Config, raw: dict[str, Any]) -> bool:
     """Say whether a row's values are such as its classes take and fit together, which columns do not ask."""
     fields = family(model_type).fields
     try:
         refuse_types(model_type, raw)
-        refuse_kinds(model_type, raw)
+        refuse_kinds(model_type, class_name, raw)
         refuse_pairs(model_type, fields, sizes, raw)
         refuse_rotary(model_type, fields, sizes, raw)
     except ConfigError:
