@@ -22,7 +22,7 @@ from truth import live
 from truth.changes import Change, apply_change
 from truth.field_types import find_field_types, other_names
 from weighbridge.blueprints import class_rules, type_lines
-from weighbridge.blueprints.class_rules import PATH
+from weighbridge.blueprints.class_rules import BEFORE, PATH
 
 HEADS = "hidden_size % num_attention_heads == 0"
 CONVOLUTIONS = "len(conv_stride) == len(conv_kernel) == len(conv_dim)"
@@ -38,6 +38,9 @@ FEED_FORWARD = "feed_forward_proj.count('-') == 0 or (feed_forward_proj.count('-
 LAYER_TYPE = "layer_type in ('basic', 'bottleneck')"
 GROUPED = "num_attention_heads % num_key_value_heads == 0"
 ODD = "{0} % 2 == 1"
+WHOLE_HEADS = "(before.d_model // before.decoder_attention_heads if head_dim is None else head_dim) * decoder_attention_heads == d_model"
+"""The width of a head is worked out before other names are put in their place, and held to the width of the model after that."""
+BLOCKS = "0 < context_size <= max_pos_emb"
 
 RULES = {
     "AutoformerConfig": "cardinality is None or num_static_categorical_features <= 0 or len(cardinality) == num_static_categorical_features; "
@@ -47,20 +50,23 @@ RULES = {
     "AyaVisionConfig": "vision_feature_select_strategy in ('default', 'full')",
     "BambaConfig": MAMBA,
     "BeamConfig": GROUPED,
+    "BeitConfig": "not add_fpn or (out_indices or segmentation_indices or out_features) is not None and "
+    "len(out_indices or segmentation_indices or out_features) == 4",
     "BitConfig": "layer_type in ('preactivation', 'bottleneck'); global_padding is None or global_padding.upper() in ('SAME', 'VALID')",
     "CanaryConfig": "decoder_config.vocab_size == vocab_size",
-    "DFineConfig": f"{POINTS}; d_model % decoder_attention_heads == 0",
+    "DFineConfig": f"{POINTS}; {WHOLE_HEADS}",
     "DabDetrConfig": "query_dim == 4",
     "Data2VecAudioConfig": COUNTED,
     "CsmDepthDecoderConfig": "not tie_word_embeddings",
     "DbrxConfig": "not tie_word_embeddings",
     "DeformableDetrConfig": "not (two_stage is True and with_box_refine is False)",
-    "Deimv2Config": f"{POINTS}; d_model % decoder_attention_heads == 0",
+    "Deimv2Config": f"{POINTS}; {WHOLE_HEADS}",
     "DepthAnythingConfig": "depth_estimation_type in ('relative', 'metric')",
     "DepthProConfig": "list(scaled_images_ratios) == sorted(scaled_images_ratios); "
     "len(scaled_images_ratios) == len(scaled_images_overlap_ratios) == len(scaled_images_feature_dims); "
     "len(intermediate_hook_ids) == len(intermediate_feature_dims); fusion_hidden_size // 2 ** num_fov_head_layers != 0",
-    "DiffLlamaConfig": "num_key_value_heads is None or num_key_value_heads % 2 == 0",
+    "DiffLlamaConfig": "(num_attention_heads if num_key_value_heads is None else num_key_value_heads) % 2 == 0; "
+    "attention_dropout is None or attention_dropout <= 0",
     "DiaConfig": "decoder_config.num_channels == (9 if delay_pattern is None else len(delay_pattern))",
     "Dots3NoteVisionConfig": "adapter_in_dim == hidden_size; adapter_merge_size == spatial_merge_size",
     "Dots3NoteTextConfig": "n_shared_experts is not None and n_shared_experts >= 1; n_group >= 1 and n_routed_experts % n_group == 0; "
@@ -68,7 +74,10 @@ RULES = {
     "DPTConfig": "not is_hybrid or readout_type == 'project'",
     "EmbeddingGemma2TextConfig": "sliding_window_pattern >= 1",
     "EncodecConfig": "norm_type in ('weight_norm', 'time_group_norm')",
+    "Ernie4_5_VLMoeTextConfig": "sections_fit(hidden_size, num_attention_heads, head_dim, rope_parameters)",
     "EsmFold2DiffusionModuleConfig": "atom_encoder.output_dim == hidden_size",
+    "EsmFold2AtomEncoderConfig": "3 * num_spatial_rope_pairs_per_axis + num_uid_rope_pairs <= "
+    "(hidden_size // num_attention_heads if head_dim is None else head_dim) // 2",
     "EsmcConfig": "num_key_value_heads is None or num_key_value_heads == num_attention_heads",
     "FalconH1Config": "mamba_d_head == 'auto' or mamba_d_head * mamba_n_heads == (mamba_expand * hidden_size if mamba_d_ssm is None else mamba_d_ssm); "
     "(mamba_expand * hidden_size if mamba_d_ssm is None else mamba_d_ssm) % mamba_n_heads == 0",
@@ -88,17 +97,22 @@ RULES = {
     )
     + "; hidden_size % encoder_num_attention_heads == 0; hidden_size % decoder_num_attention_heads == 0; "
     "not (use_masking and use_weighted_masking)",
+    "FlaubertConfig": "is_encoder",
     "FunAsrNanoConfig": "adaptor_config.hidden_size == text_config.hidden_size; adaptor_config.intermediate_size == text_config.hidden_size // 4",
+    "FunAsrNanoEncoderConfig": "num_mel_bins * num_stacked_frames % 2 == 0",
     "FunnelConfig": "block_repeats is None or len(block_sizes) == len(block_repeats); pooling_type in ('mean', 'max'); "
     "attention_type in ('relative_shift', 'factorized')",
     "Glm5NextTextConfig": "num_attention_heads == num_key_value_heads; index_kpool >= 1; index_topk % index_kpool == 0; q_lora_rank is not None; "
     "qk_rope_head_dim <= 0",
+    "GPTBigCodeConfig": "not (add_cross_attention and multi_query)",
     "GradiumPhononTTSConfig": "flow_head_config.condition_dim == hidden_size; flow_head_config.latent_dim == latent_dim",
     "GraniteDoclingConfig": "vision_config.out_hidden_size == text_config.hidden_size; "
     "density_router_hidden_size is None or vision_config.use_fine_route",
     "GraniteSpeech5EncoderConfig": "0 < context_size <= max_position_embeddings",
     "GraniteSpeech5CTCConfig": "encoder_config.vocab_size == vocab_size",
     "GraniteMoeHybridConfig": MAMBA,
+    "GraniteSpeechEncoderConfig": BLOCKS,
+    "GraniteSpeechPlusEncoderConfig": BLOCKS,
     "GroundingDinoConfig": "not two_stage_bbox_embed_share or decoder_bbox_embed_share",
     "HGNetV2Config": "len(stage_in_channels) == len(stage_mid_channels) == len(stage_out_channels) == len(stage_num_blocks) == "
     "len(stage_downsample) == len(stage_light_block) == len(stage_kernel_size) == len(stage_numb_of_layers)",
@@ -191,7 +205,7 @@ RULES = {
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
 WORDS = frozenset(
-    "stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min scale kind".split()
+    "sections_fit stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min scale kind".split()
 )
 
 
@@ -202,7 +216,8 @@ def keys(rule: str) -> list[str]:
     ['text_config.hidden_size', 'depths']
     """
     plain = re.sub(r"'[^']*'", "''", rule)
-    found = (match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper") for match in NAME.finditer(plain))
+    named = (match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper") for match in NAME.finditer(plain))
+    found = (name.removeprefix(BEFORE) for name in named)
     return list(dict.fromkeys(name for name in found if name not in WORDS))
 
 

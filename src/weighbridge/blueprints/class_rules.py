@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATH = __file__.removesuffix(".py") + ".txt"
+BEFORE = "before."
+"""Stands in front of a key whose value is meant that it has before the class puts other names in their place."""
 SMALLEST_ODD = 5
 """The width from which on an odd head is refused: smaller ones are those of tests."""
 
@@ -32,14 +34,25 @@ def turns_pairs(width: int, heads: int, head_dim: int | None, share: float | Non
     return head_dim is not None or share is not None or "partial_rotary_factor" in str(rotary) or own % 2 == 0 or own < SMALLEST_ODD
 
 
+def sections_fit(hidden: int, heads: int, head_dim: int | None, rotary: Any) -> bool:
+    """Say whether the pairs of a head are as many as its rotary positions have for rows, columns and time, of which the class makes one row.
+
+    >>> sections_fit(2560, 20, None, {}), sections_fit(2560, 40, None, {}), sections_fit(64, 2, None, {"mrope_section": [4, 4, 8]})
+    (True, False, True)
+    """
+    rows, columns, time = (rotary or {}).get("mrope_section", (22, 22, 20))
+    pairs = ((head_dim or hidden // heads) + 1) // 2
+    return bool(min(rows + columns, pairs) == (pairs - min(time, pairs) if time else 0))
+
+
 def stages_exist(stages: int, out_indices: Any, out_features: Any) -> bool:
     """Say whether a backbone of a stem and so many stages has all those whose maps it is to give.
 
     >>> stages_exist(4, [2, 4], None), stages_exist(4, [5], None), stages_exist(4, None, ["stem", "stage5"])
     (True, False, False)
     """
-    named = (int(name.removeprefix("stage")) for name in out_features or () if name != "stem")
-    return all(-stages - 1 <= index <= stages for index in out_indices or ()) and all(0 < number <= stages for number in named)
+    known = ("stem", *(f"stage{number}" for number in range(1, stages + 1)))
+    return all(-stages - 1 <= index <= stages for index in out_indices or ()) and all(name in known for name in out_features or ())
 
 
 def stages_ordered(stages: int, out_indices: Any, out_features: Any) -> bool:
@@ -59,7 +72,7 @@ def stages_ordered(stages: int, out_indices: Any, out_features: Any) -> bool:
 
 FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},
-    **{call.__name__: call for call in (all, any, len, list, min, sorted, stages_exist, stages_ordered, turns_pairs, type)},
+    **{call.__name__: call for call in (all, any, len, list, min, sections_fit, sorted, stages_exist, stages_ordered, turns_pairs, type)},
 }
 """What a rule may call."""
 
@@ -121,6 +134,13 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
         return Text(text, first=first, numerator=found[0], second=second, denominator=found[1])
     if rule.text.startswith("turns_pairs"):
         return Text("rotary positions turn pairs, and {width} is odd", width=found[0] // found[1])
+    if rule.text.startswith("sections_fit"):
+        return Text("the sections of rotary positions for rows, columns and time do not make up the pairs of a head")
+    if BEFORE in rule.text:
+        return Text(
+            "the class works the width of a head out before it takes other names of a key, and heads of it do not make up {width:,}",
+            width=values.find("d_model"),
+        )
     if rule.text.startswith("stages_exist"):
         return Text("a backbone of {count} stages has not all of those whose maps are asked for", count=found[0])
     if rule.text.startswith("stages_ordered"):
@@ -131,7 +151,7 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
 
 def _is_open(rule: Rule, values: _Values, stated: list[str]) -> bool:
     """Say whether a rule reads a key that the class works out of others, and does not expect that."""
-    expected = "None" in rule.text or rule.text.startswith(("stages_exist", "stages_ordered", "turns_pairs"))
+    expected = "None" in rule.text or rule.text.startswith(("sections_fit", "stages_exist", "stages_ordered", "turns_pairs"))
     return not expected and any(key not in stated and values.find(key) is None for key in rule.keys)
 
 
@@ -154,6 +174,8 @@ class _Values(dict[str, "Any"]):
         self.raw, self.known, self.path = raw, known, path
 
     def __missing__(self, name: str) -> Any:
+        if name == BEFORE[:-1]:
+            return _Values(self.raw, self.known._replace(aliases={}), self.path)
         key = self.path + name
         if key not in self.known.defaults and not any(other.startswith(key + ".") for other in self.known.defaults):
             raise KeyError(name)  # a function

@@ -54,6 +54,8 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if field.aliases and kind != "derived":
             if (other := alias_value(field, raw)) is not None:
                 value = other
+                if kind == "size" and type(other) is float:
+                    raise _not_whole(field, other, path)  # the class does not look at what stands under another name, and fails on it
             elif kind == "switch" and any(alias in raw for alias in field.aliases):
                 value = None  # a null under another name is put in its place, too, and switches off
         if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
@@ -251,12 +253,7 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigError(
-            Text("expected a whole number, found {what}", what=say_value(value)),
-            key=key,
-            value=value,
-            hint=Text("the class default is {shown}", shown=_show_default(field)),
-        )
+        raise _not_whole(field, value, path)
     if value < field.smallest:
         raise ConfigError(
             Text("{value} is not possible, the smallest is {minimum}", value=value, minimum=field.smallest),
@@ -267,6 +264,15 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
     if value > LARGEST:
         raise _size_error(value, key)
     return value
+
+
+def _not_whole(field: Field, value: Any, path: str) -> ConfigError:
+    return ConfigError(
+        Text("expected a whole number, found {what}", what=say_value(value)),
+        key=path + field.key,
+        value=value,
+        hint=Text("the class default is {shown}", shown=_show_default(field)),
+    )
 
 
 def say_value(value: object) -> str:

@@ -67,7 +67,7 @@ def test_esm_has_no_default_vocabulary() -> None:
 
 def test_an_adaptive_softmax_is_refused() -> None:
     with pytest.raises(ConfigError, match="asm: the adaptive softmax is not described"):
-        model({"model_type": "xlm", "asm": True})
+        model({"model_type": "xlm", "asm": True}, "XLMWithLMHeadModel")
 
 
 def test_a_fact_can_be_told_only_from_numbers() -> None:

@@ -126,6 +126,18 @@ REFUSED = [
     ({"model_type": "vit", "rope_parameters": "default"}, "rope_parameters: expected an object or null, found the string 'default'"),
     ({"model_type": "detr", "backbone_config": {"model_type": "bert"}}, "backbone_config.model_type: no backbone described for 'bert'"),
     ({"model_type": "bert", "vocab_size": 100, "pad_token_id": 100}, "pad_token_id: token 100 is not in the vocabulary of 100"),
+    ({"model_type": "hunyuan_vl"}, "text_config.head_dim: the class has no value of its own for it; state one"),
+    ({"model_type": "convnext", "architectures": ["ConvNextBackbone"]}, "hidden_sizes: the class has no value of its own for it"),
+    ({"model_type": "bart", "architectures": ["BartForCausalLM"], "decoder_ffn_dim": None}, "decoder_ffn_dim: null is not possible"),
+    ({"model_type": "d_fine", "hidden_size": 128}, "d_model: the class works the width of a head out before it takes other names"),
+    ({"model_type": "ernie4_5_vl_moe_text", "num_attention_heads": 40}, "num_attention_heads: the sections of rotary positions"),
+    ({"model_type": "granite_speech_encoder", "context_size": 600}, "context_size: the class wants 0 < context_size <= max_pos_emb"),
+    ({"model_type": "diffllama", "num_attention_heads": 31, "hidden_size": 62}, "num_attention_heads: the class wants"),
+    ({"model_type": "gpt_bigcode", "add_cross_attention": True}, "add_cross_attention: the class wants not (add_cross_attention and"),
+    ({"model_type": "beit", "add_fpn": True}, "add_fpn: the class wants"),
+    ({"model_type": "dinov2", "out_features": ["last"]}, "out_features: a backbone of 12 stages has not all of those"),
+    ({"model_type": "hubert", "hidden_size": 96, "num_conv_pos_embedding_groups": 20}, "num_conv_pos_embedding_groups: "),
+    ({"model_type": "bart", "hidden_size": 768.0}, "d_model: expected a whole number, found 768.0"),
 ]
 TAKEN = [
     {"model_type": "bert", "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 1.0},
@@ -159,6 +171,16 @@ TAKEN = [
         "num_heads": 1,
         "adapter_in_dim": 8,
     },  # older names of hidden_size and heads
+    {"model_type": "hunyuan_vl", "text_config": {"attention_head_dim": 16}},  # another name of what must be stated
+    {"model_type": "d_fine", "hidden_size": 128, "d_model": 128},
+    {"model_type": "bart", "architectures": ["BartEncoder"], "decoder_ffn_dim": None},  # which has no decoder
+    {"model_type": "beit", "add_fpn": True, "segmentation_indices": [3, 5, 7, 11]},
+    {"model_type": "flaubert", "asm": True},  # which its vocabulary head reads
+    {"model_type": "canine", "hidden_size": 12},  # whose eight slices are rounded down
+    {"model_type": "dpt", "architectures": ["DPTForDepthEstimation"], "neck_hidden_sizes": [48, 96, 192]},
+    {"model_type": "focalnet", "focal_windows": [6, 6, 6, 6]},
+    {"model_type": "gemma3n_text", "num_hidden_layers": 2, "num_kv_shared_layers": 3},
+    {"model_type": "bridgetower", "vision_config": {"hidden_size": 96}},
     {"model_type": "dots3_note", "text_config": {"vocab_size": 94}},  # whose padding token is the type's own by default alone
 ]
 

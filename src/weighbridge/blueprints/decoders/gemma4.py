@@ -38,9 +38,15 @@ def reuse(c: Config) -> list[bool]:
         ConfigError: There is no earlier one of some kind.
     """
     first = c.layers - c.shared_layers
-    if first < 1 or set(c.mixers) != set(c.mixers[:first]):
-        raise ConfigError("a layer reuses the keys of a kind of layer that none makes", key="num_kv_shared_layers", value=c.shared_layers)
-    return [index >= first for index in layer_range(c.layers)]
+    making = c.mixers[:first]  # more that reuse than there are: the class counts from the end, as Python does
+    reusing = [bool(c.shared_layers) and index >= first for index in layer_range(c.layers)]
+    for kind in set(c.mixers) if c.shared_layers else ():
+        if kind not in making or first - 1 - making[::-1].index(kind) < -c.layers:
+            raise ConfigError(
+                "a layer reuses the keys of a kind of layer that none makes", key="num_kv_shared_layers", value=c.shared_layers
+            )
+        reusing[first - 1 - making[::-1].index(kind)] = False
+    return reusing
 
 
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,19 +14,17 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.sam_mask_decoder import FIELDS as DECODER
 from weighbridge.blueprints.modules.sam_mask_decoder import mask_and_score_heads, perceptron, two_way_transformer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, nested, size, variant
+from weighbridge.config.fields import Config, nested
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import per_batch
 from weighbridge.core.parts import conv2d, embedding, matmul, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
-# The feed-forward networks of the decoder are as deep as the decoder has layers.
-LAYERS = size("layers", "num_hidden_layers", 2, "L", "layers", minimum=2)
 FIELDS = (
     model_config("vision", "vision_config", "sam2_vision_model"),
     nested("prompts", "prompt_encoder_config", PROMPTS),
-    nested("decoder", "mask_decoder_config", variant(DECODER, layers=LAYERS)),
+    nested("decoder", "mask_decoder_config", DECODER),
 )
 POINTS = 2
 """How many points the decoder sees where none is given."""
@@ -42,7 +40,7 @@ def positions(name: str, c: Config, points: Size, *, once: bool) -> Part:
 def decoder(c: Config, maps: list[Grid], places: Size) -> Part:
     """Describe the mask decoder: one token more, for the object; the two largest maps are added in."""
     H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
-    mlp = perceptron("mlp", H, c.mlp, H, depth=c.layers)
+    mlp = perceptron("mlp", H, c.mlp, H, depth=2 if c.flat else c.layers)  # it is as deep as the decoder has layers
     return part(
         "mask_decoder",
         *mask_and_score_heads(c, two_way_transformer(c, masks + 2 + POINTS, places, mlp, rate=c.rate, last="o_proj"), places),

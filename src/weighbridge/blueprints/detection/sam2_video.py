@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from weighbridge.blueprints.detection.sam import PROMPTS
 from weighbridge.blueprints.detection.sam2 import IGNORED_KEYS as IMAGE_IGNORED_KEYS
-from weighbridge.blueprints.detection.sam2 import LAYERS, decoder, positions, prompts, sam2
+from weighbridge.blueprints.detection.sam2 import decoder, positions, prompts, sam2
 from weighbridge.blueprints.detection.sam3_vit import map_of, neck
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import Grid, area, height_width
@@ -74,7 +74,7 @@ def parts(vision: str, image: int, patch: int) -> tuple[Field, ...]:
     return (
         model_config("vision", "vision_config", vision),
         nested("prompts", "prompt_encoder_config", variant(PROMPTS, image=IMAGE.with_default(image), patch=PATCH.with_default(patch))),
-        nested("decoder", "mask_decoder_config", variant(DECODER, layers=LAYERS)),
+        nested("decoder", "mask_decoder_config", DECODER),
     )
 
 

@@ -13,7 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, constant, size, variant
 from weighbridge.core.length import Stream, length, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, part, replace
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Operation, Part, Tensor
 
 FIELDS = (
@@ -34,7 +34,7 @@ def characters(c: Config) -> Part:
     H = c.hidden
     return part(
         "char_embeddings",
-        embedding("HashBucketCodepointEmbedder_", c.buckets, exact(H, c.hashes), repeat=c.hashes),
+        embedding("HashBucketCodepointEmbedder_", c.buckets, H // c.hashes, repeat=c.hashes),
         embedding("char_position_embeddings", c.buckets, H),
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),

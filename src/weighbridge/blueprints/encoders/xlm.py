@@ -18,19 +18,11 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, N_HEADS, N_LAYERS, POSITIONS, TIED, Config, choice, computed, derived, size, switch
+from weighbridge.config.fields import LABELS, N_HEADS, N_LAYERS, POSITIONS, TIED, Config, computed, derived, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
-
-
-def refuse_adaptive_softmax(value: object) -> bool:
-    """Refuse the adaptive softmax, whose clusters no blueprint describes."""
-    if value:
-        raise ConfigError("the adaptive softmax is not described", key="asm", value=value, hint="set it to false")
-    return True
-
 
 FIELDS = (
     size("vocab", "vocab_size", 30145, "V", "vocabulary size", "n_words"),
@@ -44,7 +36,7 @@ FIELDS = (
     computed("many", lambda c: c.languages > 1),
     LABELS,
     TIED,
-    choice("plain", "asm", False, read=refuse_adaptive_softmax),
+    switch("adaptive", "asm", False),
     switch("summarized", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", True),
     STARTS,
@@ -77,6 +69,8 @@ def xlm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
 
 def lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
+    if c.adaptive:
+        raise ConfigError("the adaptive softmax is not described", key="asm", value=True, hint="set it to false")
     return (part("pred_layer", vocabulary_projection(c, "proj", c.hidden, words=words), kind="lm_head"),)
 
 

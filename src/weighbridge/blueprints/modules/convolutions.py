@@ -62,11 +62,11 @@ def group_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
     return part(name, Tensor("weight", (width,), "gain"), Tensor("bias", (width,), "shift"), kind="group_norm", **place)
 
 
-def positive_float(word: str, key: str, default: float) -> Field:
-    """Declare a positive number that widths or depths are multiplied with; it stays as it is."""
+def positive_float(word: str, key: str, default: float, *, least: float | None = None) -> Field:
+    """Declare a positive number, or one from *least* up, that widths or depths are multiplied with; it stays as it is."""
 
     def read(value: Any) -> float:
-        if type(value) not in (int, float) or not 0 < value < 10**6:
+        if type(value) not in (int, float) or not value < 10**6 or not (value > 0 if least is None else value >= least):
             raise ConfigError(Text("expected a positive number, found {value!r:.60}", value=value), key=key, value=value)
         return float(value)
 

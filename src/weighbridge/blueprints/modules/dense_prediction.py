@@ -13,6 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.fields import Config, Field, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
@@ -73,18 +74,14 @@ def reassemble_stage(c: Config, hidden: Size, at: Grid, *, readout: bool = False
 
 
 def reassembled_maps(c: Config, at: Grid) -> list[Grid]:
-    """Return the maps that come out of it, the largest first."""
-    return [scaled_map(at, factor) for factor in c.factors]
+    """Return the maps that come out of it, the largest first: as many as there are widths; factors beyond are left out."""
+    maps = [scaled_map(at, factor) for factor in c.factors[: len(c.widths)]]
+    nobody: Any = unknown("there are fewer reassemble_factors than maps")
+    return [*maps, *[(nobody, 1)] * (len(c.widths) - len(maps))]
 
 
 def convolutions(c: Config, at: Sequence[Grid]) -> Part:
     """Describe the convolutions that bring all maps to one width."""
-    if len(c.widths) != len(at):
-        raise ConfigError(
-            Text("{count} entries, but the maps have {count2} widths", count=len(at), count2=len(c.widths)),
-            key="reassemble_factors",
-            value=c.factors,
-        )
     places = zip(c.widths, at, strict=True)
     return part("convs", *(conv2d(str(i), width, c.fusion, 3, stream=area(grid), bias=False) for i, (width, grid) in enumerate(places)))
 

@@ -7,7 +7,7 @@ models/sam_hq/modeling_sam_hq.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import conv_transpose2d
-from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP_DIM, Config, size
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP_DIM, Config, computed, size
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -19,7 +19,9 @@ FIELDS = (
     HEADS.with_default(8),
     size("rate", "attention_downsample_rate", 2, "D", "factor by which the last attention is narrower"),
     size("masks", "num_multimask_outputs", 3, "M", "masks to choose from"),
-    size("score_depth", "iou_head_depth", 3, "S", "depth of the scoring head", minimum=2),
+    size("score_depth", "iou_head_depth", 3, "S", "depth of the scoring head"),
+    computed("flat", lambda c: c.layers < 2),
+    computed("flat_score", lambda c: c.score_depth < 2),  # one of one layer has two maps all the same
     size("score_width", "iou_head_hidden_dim", 256, "U", "width of the scoring head"),
 )
 WIDTH = size("vision_width", "vit_dim", 768, "V", "width of the image encoder")
@@ -88,7 +90,7 @@ def mask_and_score_heads(c: Config, transformer: Part, places: Size) -> tuple[Pa
         second,
         norm,
         perceptron("output_hypernetworks_mlps", H, H, eighth, repeat=masks),
-        perceptron("iou_prediction_head", H, c.score_width, masks, depth=c.score_depth),
+        perceptron("iou_prediction_head", H, c.score_width, masks, depth=2 if c.flat_score else c.score_depth),
     )
 
 

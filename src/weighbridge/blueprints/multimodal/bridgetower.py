@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 TEXT = (*bert_fields(vocab=50265, positions=514, types=1), *DECODER, POOLED)
 VISION = (
     HIDDEN.with_default(768),
-    derived("heads", lambda c: exact(c.hidden, 64), "hidden_size"),
+    derived("heads", lambda c: c.hidden // 64, "hidden_size"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size"),
     LAYERS.with_default(12),
     CHANNELS,
     PATCH.with_default(16),
@@ -92,7 +93,7 @@ def vision(c: Config, runs: Size | None = None) -> Part:
         Tensor("in_proj_weight", (3 * H, H), "weight"),
         Tensor("in_proj_bias", (3 * H,), "bias"),
         linear("out_proj", H, H),
-        attend(heads=c.heads, head_dim=64),
+        attend(heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
     mlp = plain_mlp("mlp", H, 4 * H, ("c_fc", "c_proj"), bias=True)

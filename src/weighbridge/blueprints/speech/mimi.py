@@ -22,7 +22,7 @@ from weighbridge.config.fields import HEAD_DIM, HEADS, LAYERS, MLP, Config, Fiel
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def encoder(c: Config) -> tuple[Part, ...]:
 
 def decoder(c: Config) -> tuple[Part, ...]:
     """Describe Mimi's decoder."""
-    brought = (convolution(c, "upsample", (c.hidden, c.hidden // c.groups, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
+    brought = (convolution(c, "upsample", (c.hidden, exact(c.hidden, c.groups), 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
     return *brought, transformer(c, "decoder_transformer"), part("decoder_seanet", *seanet_decoder(c), kind="decoder")
 
 

@@ -187,7 +187,7 @@ MOSHI_DEPTH = (
 )
 DEPTH = variant(
     LLAMA,
-    size("codebooks", "num_codebooks", 32, "B", "codebooks", minimum=2),
+    CODEBOOKS.with_default(32),
     size("backbone", "backbone_hidden_size", 2048, "E", "hidden size of the backbone"),
     vocab=size("vocab", "vocab_size", 2051, "V", "vocabulary size", "codebook_size"),
     hidden=1024,

@@ -26,7 +26,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
-from weighbridge.core.sizes import is_some
+from weighbridge.core.sizes import exact, is_some
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
@@ -43,7 +43,7 @@ def features(c: Config) -> Part:
 
 def positions(c: Config) -> Part:
     """Describe the convolution that encodes positions, its weight split into length and direction."""
-    H, K, shape = c.hidden, c.position_kernel, (c.hidden, c.hidden // c.position_groups, c.position_kernel)
+    H, K, shape = c.hidden, c.position_kernel, (c.hidden, exact(c.hidden, c.position_groups), c.position_kernel)
     stream = length(frames(c)) + K // 2 * 2 - K + 1
     if c.stacked:
         plain = part("conv", Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias"), kind="convolution", stream=stream)

@@ -31,7 +31,7 @@ FIELDS = (
     numbers("repeats", "num_block_repeats", (1, 2, 2, 3, 3, 4, 1)),
     numbers("expansions", "expand_ratios", (1, 6, 6, 6, 6, 6, 6)),
     Field("evenly", "depthwise_padding", [], "sequence"),
-    positive_float("squeezed", "squeeze_expansion_ratio", 0.25),
+    positive_float("squeezed", "squeeze_expansion_ratio", 0.25, least=0.0),
     number("last", "hidden_dim", 2560),
     computed("stages", lambda c: stages_of(c)),
     LABELS,

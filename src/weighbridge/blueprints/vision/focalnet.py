@@ -10,7 +10,6 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, co
 from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, size, switch
-from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, label_head, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, layer_range
@@ -36,9 +35,7 @@ FIELDS = (
 
 
 def stages_of(c: Config) -> int:
-    """Return how many stages there are; windows must be odd, or maps would grow."""
-    if any(window % 2 == 0 for window in c.windows):
-        raise ConfigError("an even window leaves a map of another size", key="focal_windows", value=c.windows)
+    """Return how many stages there are."""
     return first_stages("depths", len(c.depths), focal_levels=c.levels, focal_windows=c.windows)
 
 
@@ -57,13 +54,14 @@ def maps(c: Config) -> list[Grid]:
 def modulation(c: Config, index: int, width: Size) -> Part:
     """Describe the contexts: one depthwise convolution after another, each two positions wider, and the mean of all."""
     levels = c.levels[index]
+    grown = {"stream": unknown("an even window leaves a map of another size")} if c.windows[index] % 2 == 0 else {}
     contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in layer_range(levels))
     return part(
         "modulation",
         linear("projection_in", width, 2 * width + levels + 1),
         conv2d("projection_context", width, width, 1),
         linear("projection_out", width, width),
-        module_list("focal_layers", *contexts, kind="convolution"),
+        replace(module_list("focal_layers", *contexts, kind="convolution"), **grown),
         *((layer_norm("layernorm", width),) if c.normed else ()),
         kind="mixer",
     )

@@ -49,9 +49,9 @@ FIELDS = (
 
 
 def stages_of(c: Config) -> int:
-    """Return how many stages there are; an even kernel would leave maps that cannot be joined."""
-    if any(kernel % 2 == 0 for kernel in c.kernels) or len(c.stem_widths) != 3 or len(c.stem_strides) != 5:
-        raise ConfigError("expected odd kernels, three widths and five strides of the stem", key="stage_kernel_size", value=c.kernels)
+    """Return how many stages there are."""
+    if len(c.stem_widths) != 3 or len(c.stem_strides) != 5:
+        raise ConfigError("expected three widths and five strides of the stem", key="stem_channels", value=c.stem_widths)
     lists = {"stage_mid_channels": c.middles, "stage_out_channels": c.outs, "stage_num_blocks": c.blocks, "stage_downsample": c.halving}
     count = equal_length(
         stage_in_channels=c.inputs, **lists, stage_light_block=c.light, stage_kernel_size=c.kernels, stage_numb_of_layers=c.layers_of
@@ -73,9 +73,11 @@ def conv(c: Config, name: str, inputs: Size, outs: Size, places: Stream, kernel:
     return part(name, convolution, batch_norm("normalization", outs), *affine, kind="convolution", stream=places)
 
 
-def block(c: Config, name: str, inputs: int, index: int, places: Size) -> Part:
+def block(c: Config, name: str, inputs: int, index: int, places: Stream) -> Part:
     """Describe a block: layers in sequence, then all of them and the input joined and made narrow."""
     middle, outs, kernel, count = c.middles[index], c.outs[index], c.kernels[index], c.layers_of[index]
+    if kernel % 2 == 0:
+        places = unknown("an even kernel leaves maps that cannot be joined")
     layers = []
     for position in layer_range(count):
         before = middle if position else inputs
