@@ -54,8 +54,6 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if field.aliases and kind != "derived":
             if (other := alias_value(field, raw)) is not None:
                 value = other
-                if kind == "size" and type(other) is float:
-                    raise _not_whole(field, other, path)  # the class does not look at what stands under another name, and fails on it
             elif kind == "switch" and any(alias in raw for alias in field.aliases):
                 value = None  # a null under another name is put in its place, too, and switches off
         if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
@@ -189,11 +187,19 @@ def without_aliases(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mappin
 
 
 def alias_value(field: Field, raw: Mapping[str, Any]) -> Any:
-    """Return what a field's other names say, or None: the config class sets them after its own attributes, in the config's order."""
+    """Return what a field's other names say, or None: the config class sets them after its own attributes, in the config's order.
+
+    Raises:
+        ConfigError: A size with a decimal point, which the class takes under these names and then fails on.
+    """
     if len(field.aliases) == 1:
-        return raw.get(field.aliases[0])
-    given = [raw[key] for key in raw if key in field.aliases and raw[key] is not None]
-    return given[-1] if given else None
+        found = raw.get(field.aliases[0])
+    else:
+        given = [raw[key] for key in raw if key in field.aliases and raw[key] is not None]
+        found = given[-1] if given else None
+    if type(found) is float and field.kind == "size":
+        raise _not_whole(field, found, "")
+    return found
 
 
 def _default_at_init(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Any:
