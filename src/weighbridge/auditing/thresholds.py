@@ -173,6 +173,11 @@ MOST_MEMBERS = 24
 FAMILY_ABOVE = 30
 """Lines above a table within which a family's name is the table's."""
 
+# table_counts
+OTHER_CONVENTION_ROWS = 6
+OTHER_CONVENTION_PART = 4
+"""Rows of a column whose counts are not their models', and that one in so many must be, before it counts by a convention of its own: TransformerLens's ``n_params``."""
+
 # model_tables
 SURE_ROWS = 3
 """Rows named by sizes alone whose counts are those of a family's members, before the one that is not is wrong."""

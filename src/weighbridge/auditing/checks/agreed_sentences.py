@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import is_clean
 from weighbridge.auditing.checks.sentence_subjects import OPENS_WITH_IT, WIDTHS, Sentence, is_own_size, only_model, sections
 from weighbridge.auditing.checks.sister_models import is_size_of_sister
+from weighbridge.auditing.checks.size_doubts import is_of_another_type
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
@@ -143,6 +144,8 @@ def _judge(
         if size.word in kinds and len(on_line) < AGREED_FIELDS and not is_slip(str(size.value), str(right)):
             continue  # the text says two such sizes: the other may be another model's
         whole = "total" in (*settled, *counted) and size.word in _COUNTED  # a model of other sizes would have another count
+        if is_of_another_type(scene, one.line, one.models[0].model_type):
+            continue
         if is_clean(scene, one, size, right, counted=whole) and not _is_of_a_sister(scene, one, size):
             yield _claim(one, size, right, "wrong", scene)
 

@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.said_settings import REMARKS, rows_of_settings,
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, confirm, possible_sizes
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.size_doubts import is_of_another_type, is_of_their_own
 from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
@@ -196,6 +196,8 @@ def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) ->
     for held in cluster:
         if held.own:
             yield from confirm(scene, held, about.subject)
+            continue
+        if is_of_another_type(scene, held.line, about.subject.models[0].model_type):
             continue
         others = len(right - {held.setting.kind})
         if _DEFAULT.search(scene.lines[held.line].text, 0, held.setting.start) and (others < _OF_DEFAULTS or len(odd) > 1):

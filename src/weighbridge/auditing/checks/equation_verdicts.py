@@ -35,6 +35,9 @@ class Slip(NamedTuple):
 
 _CACHE = pattern(r"kv.?cache|键值缓存|kv ?缓存", re.IGNORECASE)
 _KEYS_AND_VALUES = 2
+_HANDED = pattern(r"""\w\(\\?["']\s*$""")
+_CLOSED = pattern(r"""\s*\\?["']\s*[,)]""")
+"""What stands about a text that is an argument of a call, in a notebook with its escapes."""
 _WHEN = pattern(r"\s?(?:的?(?:分辨率|图像|输入|大小|长度))?(?:时|下)[^\d=≈]{1,24}[=≈]")
 """Behind a product that is a condition, before what is then equal to something."""
 Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
@@ -67,7 +70,7 @@ class EquationJudge(Equation):
 
     def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[Finding]:
         """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""
-        if self._is_under_condition():
+        if self._is_under_condition() or self._is_argument():
             return
         self.slips = slips
         sides, values = self.chain.sides, self.values
@@ -98,6 +101,12 @@ class EquationJudge(Equation):
             return False
         last, following = tokens[sides[0].end - 1], tokens[sides[1].start]
         return last.line == following.line and _WHEN.match(self.scene.lines[last.line].text, last.end, following.start) is not None
+
+    def _is_argument(self) -> bool:
+        """Tell whether an equation is all of a text that code hands on: ``tokenize("2342+2017=21445")``."""
+        first, last = self.chain.tokens[self.chain.sides[0].start], self.chain.tokens[self.chain.end - 1]
+        text = self.scene.lines[first.line].text
+        return first.line == last.line and _HANDED.search(text, 0, first.start) is not None and _CLOSED.match(text, last.end) is not None
 
     def is_computed_from(self, slips: Set[Fraction]) -> bool:
         """Tell whether one of these numbers is among those that the side is computed from which the others are held against."""

@@ -88,7 +88,8 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
                     yield from size_claims(scene, token, "kv_heads", int(keys[1]), subject, sure=id(subject) in sure, plain=False)
             else:
                 found = count_claims(scene, cell, kind, subject, head, sure=id(subject) in sure)
-                yield from (made for made in found if made.verdict != "wrong" or (kind, head) not in doubtful or id(subject) in sure)
+                of_many = doubtful.get((kind, head))
+                yield from (made for made in found if made.verdict != "wrong" or of_many is None or (id(subject) in sure and not of_many))
 
 
 def _of_tower(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, tower: str, *, sure: bool) -> Iterator[Claim]:

@@ -169,6 +169,8 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
         named = Meaning(MODEL, (lower[start:end],))  # ``from_pretrained("gpt2")`` is the repository of that name
     if named.kind == MODEL and (patch := _PATCH.match(lower, end)) is not None:
         return Mention(start, None, patch.end())  # ``ViT-S/14`` has another patch than the one of that name
+    if (width := _WIDTH.match(lower, end)) is not None:
+        return Mention(start, None, width.end())
     following = runs[last + 1] if last + 1 < len(runs) else None
     glued = following is not None and following.start() == end + 1 and lower[end] in "-_"
     if (
@@ -185,6 +187,8 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
     return Mention(start, named.names[0], end, named.names, MODEL)
 
 
+_WIDTH = pattern(r" \d{2,3}[a-z]?(?=\s?@)")
+"""Behind a name, a width that makes it another of its kind: ``MobileNet-V2 110d @ 75%``."""
 _PATCH = pattern(r"/\d{1,2}(?![\w./])")
 
 

@@ -27,10 +27,16 @@ _REACH = 6
 def check(scene: Scene) -> Iterator[Claim]:
     """Check each share against the two numbers of which it is said."""
     for statement, index, token in scene.sorted_figures.shares:
+        if _PROGRESS.match(scene.lines[token.line].text, token.end):
+            continue
         pair = _pair(statement, index) or _pair_of_sentence(scene, statement, index)
         judged = _claim(scene, token, *pair) if pair is not None else None
         if judged is not None:
             yield judged
+
+
+_PROGRESS = pattern(r"\s?\|[\s█▉▊▋▌▍▎▏#=>-]*\|")
+"""Behind a share, the bar that shows how far a run has come: ``Epoch 1/3: 100%|██████|``."""
 
 
 def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:

@@ -58,6 +58,8 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
         return False
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
+    if model is not None and is_of_another_type(scene, size.token.line, model.model_type):
+        return False
     if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
         return False  # a model of several models has several sizes of each kind
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
@@ -72,6 +74,19 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if judged.right in used:
         return True
     return bool(near) or agreed >= 2
+
+
+def is_of_another_type(scene: Scene, line: int, model_type: str) -> bool:
+    """Tell whether the config that a size stands in states another type than the model's: ``type: llama``."""
+    for text in reversed(scene.texts[max(0, line - _CONFIG_LINES) : line + 1]):
+        found = _STATED_TYPE.match(text)
+        if found is not None:
+            return found["type"].lower().replace("-", "_") != model_type.replace("-", "_")
+    return False
+
+
+_CONFIG_LINES = 24
+_STATED_TYPE = pattern(r"""[\s{,(]*["']?(?:model_)?type["']?\s*[:=]\s*["']?(?P<type>[A-Za-z][\w-]*)["']?,?\s*$""")
 
 
 def _is_said_as_often(scene: Scene, size: StatedSize, judged: JudgedSize, firmly: Counter[tuple[str, int]]) -> bool:

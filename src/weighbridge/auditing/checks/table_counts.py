@@ -23,7 +23,7 @@ from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, SMALLEST_CLAIM, SURE_ROWS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, OTHER_CONVENTION_PART, OTHER_CONVENTION_ROWS, SMALLEST_CLAIM, SURE_ROWS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -72,15 +72,19 @@ BYTES_OF_FILE = pattern(r"\d\s?[KMGT]i?B(?![a-z])")
 """A cell of bytes, which a column of sizes may hold too: it says nothing of the count."""
 
 
-def doubtful_columns(scene: Scene, cells: Sequence[Judged]) -> set[tuple[str, str]]:
-    """Return the columns, by kind and head, whose counts most rows have otherwise than their models: it counts something else, or estimates."""
-    found = set()
+def doubtful_columns(scene: Scene, cells: Sequence[Judged]) -> dict[tuple[str, str], bool]:
+    """Return the columns, by kind and head, whose counts most rows, or many, have otherwise than their models: it counts something else, or estimates.
+
+    Of each it tells whether they are many: then it has a convention of its own, whatever else in a row is the model's.
+    """
+    found = {}
     for kind, head in {(kind, head) for _, _, kind, _, head in cells if kind not in (*SIZE_COLUMNS, "part")}:
         column = [one for one in cells if (one[2], one[4]) == (kind, head)]
         right = sum(count_fits(scene, cell, kind, subject, head) is True for _, cell, _, subject, _ in column)
         counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
-        if counts > 1 and right * 2 < counts:
-            found.add((kind, head))
+        many = counts - right >= OTHER_CONVENTION_ROWS and (counts - right) * OTHER_CONVENTION_PART >= counts
+        if (counts > 1 and right * 2 < counts) or many:
+            found[kind, head] = many
     return found
 
 

@@ -13,11 +13,13 @@ from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, hold
 from weighbridge.auditing.checks.dtypes import bytes_each, dtype_sizes
 from weighbridge.auditing.checks.dtypes_beside import dtype_before, is_anothers_dtype, nearest_dtype
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.exact import Exact, as_exact
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.settings import read_settings
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -109,7 +111,7 @@ def judge_weights(said: FigureInBytes) -> Claim | None:
     said_of = _SAID_OF.search(text[said.start : place.token.start]) is not None
     counts = _counts(said, said_first=said_of)
     amounts = _amounts_of(counts, state or told or _usual_sizes(place, in_table=in_table))
-    alone_on_line = said.sure and not _has_other_sizes(place.scene, place.token.line, text, counts)
+    alone_on_line = said.sure and not _has_other_sizes(place.scene, place.token.line, text, counts) and not _has_other_widths(said)
     if state and not in_table and is_of_training(place, bytes_each(place.sentence)):
         return hold(place, amounts, firm=alone_on_line, base=1000)
     if _is_of_a_machine(said, sizes):
@@ -218,6 +220,21 @@ def _has_other_sizes(scene: Scene, line: int, text: str, own: Sequence[Fraction]
     named = scene.mentions.get(line, ())
     found = (match for match in _SIZE.finditer(text) if not any(m.column <= match.start() < m.end for m in named))
     return any(all(abs(size - count) > MEMORY_TOLERANCE * count for count in own) for size in map(_amount, found))
+
+
+def _has_other_widths(said: FigureInBytes) -> bool:
+    """Tell whether the sentence states layers, heads or a width that are no model's that the figure may be of: ``For 32 layers, 32 heads, `d_model=4096` ``."""
+    text, stop = said.text, said.place.token.start
+    stated = [(size.word, size.value) for size in find_described_sizes(text) if said.start <= size.start < stop]
+    stated += [
+        (one.kind, int(text[one.start : one.end].replace(",", "")))
+        for one in read_settings(text)
+        if said.start <= one.start < stop and text[one.start : one.end].replace(",", "").isdigit()
+    ]
+    return any(all(words_of(model).get(word, value) != value for model in said.models) for word, value in stated if word in _WIDTHS)
+
+
+_WIDTHS = frozenset(("layers", "heads", "hidden"))
 
 
 def _amount(match: re.Match[str]) -> Fraction:
