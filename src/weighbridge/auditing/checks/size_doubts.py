@@ -76,12 +76,12 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     return bool(near) or agreed >= 2
 
 
-def is_of_another_type(scene: Scene, line: int, model_type: str) -> bool:
+def is_of_another_type(scene: Scene, line: int, model_type: str | None) -> bool:
     """Tell whether the config that a size stands in states another type than the model's: ``type: llama``."""
     for text in reversed(scene.texts[max(0, line - _CONFIG_LINES) : line + 1]):
         found = _STATED_TYPE.match(text)
         if found is not None:
-            return found["type"].lower().replace("-", "_") != model_type.replace("-", "_")
+            return model_type is not None and found["type"].lower().replace("-", "_") != model_type.replace("-", "_")
     return False
 
 
