@@ -26,7 +26,9 @@ from weighbridge.blueprints.class_rules import BEFORE, PATH
 
 HEADS = "hidden_size % num_attention_heads == 0"
 CONVOLUTIONS = "len(conv_stride) == len(conv_kernel) == len(conv_dim)"
+QUANTIZERS = "num_semantic_quantizers < num_quantizers; codebook_size & codebook_size - 1 == 0"
 COUNTED = f"{CONVOLUTIONS}; num_feat_extract_layers == len(conv_dim)"
+GROUPED_CONVOLUTIONS = f"{COUNTED}; hidden_size % num_conv_pos_embedding_groups == 0"
 MAMBA = (
     "mamba_d_head == 'auto' or mamba_d_head * mamba_n_heads == mamba_expand * hidden_size; mamba_expand * hidden_size % mamba_n_heads == 0"
 )
@@ -41,6 +43,9 @@ ODD = "{0} % 2 == 1"
 WHOLE_HEADS = "(before.d_model // before.decoder_attention_heads if head_dim is None else head_dim) * decoder_attention_heads == d_model"
 """The width of a head is worked out before other names are put in their place, and held to the width of the model after that."""
 BLOCKS = "0 < context_size <= max_pos_emb"
+ODD_DEPTHWISE = ODD.format("conv_depthwise_kernel_size")
+BARE = "not add_adapter"
+SUMMARY = "summary_type != 'attn'"
 
 RULES = {
     "AutoformerConfig": "cardinality is None or num_static_categorical_features <= 0 or len(cardinality) == num_static_categorical_features; "
@@ -127,17 +132,28 @@ RULES = {
     "JetMoeConfig": "num_experts_per_tok <= num_local_experts",
     "KyutaiSpeechToTextConfig": "ffn_dim % 2 == 0",
     "LagunaConfig": "not moe_apply_router_weight_on_input; "
-    "num_attention_heads_per_layer is None or len(num_attention_heads_per_layer) == num_hidden_layers",
+    "num_attention_heads_per_layer is None or len(num_attention_heads_per_layer) == num_hidden_layers; "
+    "layer_types is None or len(layer_types) == num_hidden_layers; mlp_layer_types is None or len(mlp_layer_types) == num_hidden_layers; "
+    "rope_scaling is not None",
     "LightGlueConfig": "descriptor_dim % num_attention_heads == 0",
+    "Llama4TextConfig": "not no_rope_layers or layer_types is not None or len(no_rope_layers) == num_hidden_layers",
     "LongT5Config": FEED_FORWARD,
     "LwDetrViTConfig": "num_windows % num_windows ** 0.5 == 0; image_size / num_windows % num_windows ** 0.5 == 0",
     "LwDetrConfig": "all(scale in (0.5, 1.0, 2.0) for scale in projector_scale_factors)",
     "Mamba2Config": "hidden_size * expand == num_heads * head_dim",
-    "MellumConfig": "num_mtp_layers is None or num_mtp_layers <= 1",
-    "MimiConfig": "num_semantic_quantizers < num_quantizers; codebook_size & codebook_size - 1 == 0",
+    "MellumConfig": "num_nextn_predict_layers is None or num_nextn_predict_layers <= 1",
+    "MimiConfig": QUANTIZERS,
+    "MimiDecoderConfig": QUANTIZERS,
+    "MimiEncoderConfig": QUANTIZERS,
+    "MiMoV2FlashConfig": "rope_scaling is not None",
     "MistralLarge4TextConfig": "kv_source_layers is None or len(kv_source_layers) == num_hidden_layers",
+    "MllamaTextConfig": "pad_token_id is None or -vocab_size - 8 <= pad_token_id < vocab_size + 8",
+    "MllamaVisionConfig": "(supported_aspect_ratios is not None and supported_aspect_ratios != [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]]) "
+    "or max_num_tiles == 4",
     "MobileNetV1Config": "depth_multiplier > 0",
     "MobileNetV2Config": "depth_multiplier > 0",
+    "Molmo2Config": "-vision_config.num_hidden_layers <= min([24, 18] if adapter_config.vision_feature_layer is None else adapter_config.vision_feature_layer); "
+    "max([24, 18] if adapter_config.vision_feature_layer is None else adapter_config.vision_feature_layer) < vision_config.num_hidden_layers",
     "Molmo2TextConfig": "qk_norm_type in ('qwen3', 'olmo'); additional_vocab_size >= 0",
     "MoshiDepthConfig": "ffn_dim % 2 == 0",
     "MoshiConfig": "ffn_dim % 2 == 0; num_codebooks <= audio_encoder_config.num_codebooks",
@@ -154,6 +170,7 @@ RULES = {
     "streaming_config.speaker_cache_length >= (1 + streaming_config.speaker_cache_silence_frames_per_speaker) * streaming_config.num_speakers",
     "NemotronH_Omni_Reasoning_V3_Config": "vision_config.video_temporal_patch_size == video_temporal_patch_size",
     "NeoMMEConfig": f"{GROUPED}; residual_multiplier > 0",
+    "NystromformerConfig": "not inv_coeff_init_option",
     "OlmoHybridConfig": "layer_types is None or 'linear_attention' in layer_types; "
     "layer_types is None or any(kind != 'linear_attention' for kind in layer_types)",
     "Phi4MultimodalAudioConfig": "time_reduction % 2 == 0",
@@ -164,18 +181,20 @@ RULES = {
     "PPLCNetV3Config": "len(block_configs) == 5",
     "PPLCNetV4Config": "block_configs is None or len(block_configs) == 4; stem_type in ('large', 'small')",
     "PromptDepthAnythingConfig": "depth_estimation_type in ('relative', 'metric')",
+    "PvtConfig": "type(image_size) is not list",
     "Qwen4ExpTextConfig": "(hidden_act if output_gate_type is None else output_gate_type) in ('sigmoid', 'silu'); hc_count > 1; num_experts > 0; "
     "0 < num_experts_per_tok <= num_experts; moe_intermediate_size > 0; shared_expert_intermediate_size > 0",
     "RadioConfig": "video_temporal_patch_size is None or video_temporal_patch_size >= 2",
     "RecurrentGemmaConfig": "num_key_value_heads is None or num_key_value_heads <= num_attention_heads",
+    "ReformerConfig": "lsh_attn_chunk_length is not None or 'lsh' not in attn_layers; local_attn_chunk_length is not None or 'local' not in attn_layers",
     "RegNetConfig": "layer_type in ('x', 'y')",
     "ResNetConfig": LAYER_TYPE,
     "RTDetrResNetConfig": LAYER_TYPE,
     "Sam3VideoConfig": "hotstart_delay <= 0 or hotstart_unmatch_thresh <= hotstart_delay; "
     "hotstart_delay <= 0 or hotstart_dup_thresh <= hotstart_delay",
     "SegGptConfig": "merge_index <= min(intermediate_hidden_state_indices)",
-    "SEWConfig": COUNTED,
-    "SEWDConfig": COUNTED,
+    "SEWConfig": GROUPED_CONVOLUTIONS,
+    "SEWDConfig": GROUPED_CONVOLUTIONS,
     "Speech2TextConfig": "len(conv_kernel_sizes) == num_conv_layers",
     "SpeechT5Config": COUNTED,
     "SqueezeBertConfig": "embedding_size == hidden_size; hidden_size % q_groups == 0; hidden_size % k_groups == 0; hidden_size % v_groups == 0; "
@@ -186,26 +205,59 @@ RULES = {
     "T5Gemma2Config": "encoder.text_config.hidden_size == decoder.hidden_size; is_encoder_decoder; encoder.text_config.vocab_size == decoder.vocab_size",
     "TimeSeriesTransformerConfig": STATIC,
     "Tipsv2Config": "text_config.hidden_size == vision_config.hidden_size; temperature_init_value > 0",
+    "TrOCRConfig": "use_learned_position_embeddings or pad_token_id is not None",
     "UdopConfig": FEED_FORWARD,
     "UMT5Config": FEED_FORWARD,
-    "UniSpeechConfig": COUNTED,
-    "UniSpeechSatConfig": COUNTED,
+    "UniSpeechConfig": GROUPED_CONVOLUTIONS,
+    "UniSpeechSatConfig": GROUPED_CONVOLUTIONS,
     "UnivNetConfig": "len(resblock_kernel_sizes) == len(resblock_stride_sizes) == len(resblock_dilation_sizes)",
     "UnlimitedOcrTextConfig": "sliding_window is not None",
     "VitsConfig": "len(upsample_kernel_sizes) == len(upsample_rates)",
-    "Wav2Vec2Config": COUNTED,
-    "Wav2Vec2BertConfig": "not use_intermediate_ffn_before_adapter or add_adapter",
-    "Wav2Vec2ConformerConfig": COUNTED,
-    "WavLMConfig": COUNTED,
+    "Wav2Vec2Config": GROUPED_CONVOLUTIONS,
+    "Wav2Vec2BertConfig": f"not use_intermediate_ffn_before_adapter or add_adapter; {ODD_DEPTHWISE}",
+    "Wav2Vec2ConformerConfig": f"{GROUPED_CONVOLUTIONS}; {ODD_DEPTHWISE}",
+    "WavLMConfig": GROUPED_CONVOLUTIONS,
+    "XLMConfig": "is_encoder",
     "XLNetConfig": "d_model % n_head == 0",
     "ZambaConfig": "mamba_expand * hidden_size % n_mamba_heads == 0",
     "ZayaConfig": f"num_experts_per_tok == 1; {GROUPED}; 'hybrid_sliding' not in (layer_types or ()) or sliding_window is not None",
 }
 """By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py; of SqueezeBERT, what its modules assert)."""
 
+OF_MODELS = {
+    "openai-gpt": {"OpenAIGPTDoubleHeadsModel": SUMMARY},
+    "roformer": {"RoFormerForMultipleChoice": SUMMARY},
+    "rt_detr_v2": {"RTDetrV2ForObjectDetection": "decoder_layers > 1"},
+    "seamless_m4t": dict.fromkeys(
+        ("SeamlessM4TModel", "SeamlessM4TForSpeechToText", "SeamlessM4TForSpeechToSpeech", "SeamlessM4TSpeechEncoder"), ODD_DEPTHWISE
+    ),
+    "seamless_m4t_v2": dict.fromkeys(
+        ("SeamlessM4Tv2Model", "SeamlessM4Tv2ForSpeechToText", "SeamlessM4Tv2ForSpeechToSpeech", "SeamlessM4Tv2SpeechEncoder"),
+        ODD_DEPTHWISE,
+    ),
+    "sew": {"SEWForSequenceClassification": BARE},
+    "sew-d": {"SEWDForSequenceClassification": BARE},
+    "speecht5": dict.fromkeys(
+        ("SpeechT5ForSpeechToText", "SpeechT5ForSpeechToSpeech", "SpeechT5EncoderWithSpeechPrenet"),
+        "hidden_size % num_conv_pos_embedding_groups == 0",
+    ),
+    "unispeech": {"UniSpeechForSequenceClassification": BARE},
+    "unispeech-sat": dict.fromkeys(("UniSpeechSatForSequenceClassification", "UniSpeechSatForAudioFrameClassification"), BARE),
+    "vit_mae": {"ViTMAEForPreTraining": "squared(image_size, patch_size)"},
+    "wav2vec2": dict.fromkeys(("Wav2Vec2ForSequenceClassification", "Wav2Vec2ForAudioFrameClassification"), BARE),
+    "wav2vec2-bert": dict.fromkeys(("Wav2Vec2BertForSequenceClassification", "Wav2Vec2BertForAudioFrameClassification"), BARE),
+    "wav2vec2-conformer": dict.fromkeys(
+        ("Wav2Vec2ConformerForSequenceClassification", "Wav2Vec2ConformerForAudioFrameClassification"), BARE
+    ),
+    "wavlm": dict.fromkeys(("WavLMForSequenceClassification", "WavLMForAudioFrameClassification"), BARE),
+    "xlm": dict.fromkeys(("XLMForSequenceClassification", "XLMForMultipleChoice"), SUMMARY),
+    "xlnet": dict.fromkeys(("XLNetForSequenceClassification", "XLNetForMultipleChoice"), SUMMARY),
+}
+"""By model type and class of models: what that class wants (transformers 5.23.0, models/*/modeling_*.py)."""
+
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
 WORDS = frozenset(
-    "sections_fit stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min scale kind".split()
+    "sections_fit squared stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale kind".split()
 )
 
 
@@ -221,13 +273,15 @@ def keys(rule: str) -> list[str]:
     return list(dict.fromkeys(name for name in found if name not in WORDS))
 
 
-def line(cls: Any, rules: list[str]) -> str:
-    """Write the rules of a class in a line, with the defaults and the other names of the keys in them."""
+def line(cls: Any, rules: list[str], name: str = "") -> str:
+    """Write the rules of a config class, or of a class of models *name* that is made of it, in a line, with the defaults and the other names
+    of the keys in them.
+    """
     stated = []
     for key in dict.fromkeys(key for rule in rules for key in keys(rule)):
         names = "|".join((key, *names_of(cls, key)))
         stated.append(f"{names!r}: {_plain(default(cls, key))!r}")
-    return f"{cls.__name__}: {{{', '.join(stated)}}}; {'; '.join(rules)}"
+    return f"{name or cls.__name__}: {{{', '.join(stated)}}}; {'; '.join(rules)}"
 
 
 def names_of(cls: Any, key: str) -> list[str]:
@@ -320,13 +374,16 @@ def find_rules() -> dict[str, list[str]]:
     return found
 
 
+OF_MODULES = """LagunaConfig MiMoV2FlashConfig MllamaTextConfig NystromformerConfig PvtConfig ReformerConfig SEWConfig SEWDConfig SqueezeBertConfig TrOCRConfig
+UniSpeechConfig UniSpeechSatConfig Wav2Vec2BertConfig Wav2Vec2Config Wav2Vec2ConformerConfig WavLMConfig XLMConfig""".split()
+"""Classes whose modules refuse, and not the config."""
+
+
 def check(seed: str, n: int) -> Counter[str]:
     """Change the keys of every rule, and count what both sides take or refuse, what ours alone refuses (``wrong``), and ours alone takes (``missed``)."""
     rng, classes, found = random.Random(seed), find_field_types()[2], Counter[str]()
     with open(PATH, encoding="utf-8") as file:
-        names = [
-            name for line in file if (name := line.partition(":")[0]) != "SqueezeBertConfig"
-        ]  # whose modules refuse, and not the class
+        names = [name for line in file if (name := line.partition(":")[0]) in classes and name not in OF_MODULES]
     for name in names:
         defaults = class_rules.rules_of(name).defaults
         for _ in range(n):
@@ -367,7 +424,10 @@ def _vary(rng: random.Random, value: Any) -> Any:
 def main() -> None:
     """Write the file, and hold it to the classes."""
     classes, found = find_field_types()[2], find_rules()
-    Path(PATH).write_text("".join(f"{line(classes[name], found[name])}\n" for name in sorted(found)), "utf-8")
+    lines = [line(classes[name], found[name]) for name in found]
+    for model_type, rules in OF_MODELS.items():
+        lines += [line(live.config_class(model_type), rule.split("; "), name) for name, rule in rules.items()]
+    Path(PATH).write_text("".join(f"{text}\n" for text in sorted(lines)), "utf-8")
     type_lines.forget(PATH)
     print(*(f"{count} {verdict}" for verdict, count in check("1", 60).items()), sep=", ")
 

@@ -70,9 +70,25 @@ def stages_ordered(stages: int, out_indices: Any, out_features: Any) -> bool:
     return all(places == sorted(set(places)) for places in given) and all(places == given[0] for places in given)
 
 
+def squared(image_size: Any, patch_size: Any) -> bool:
+    """Say whether an image has a square number of patches, whose sides are one number.
+
+    >>> squared(224, 16), squared([64, 32], 16), squared([128, 32], 16), squared(224, [16, 16])
+    (True, False, True, False)
+    """
+    height, width = image_size if isinstance(image_size, (list, tuple)) else (image_size, image_size)
+    if isinstance(patch_size, (list, tuple)):
+        return False
+    count = (height // patch_size) * (width // patch_size)
+    return any(root * root == count for root in (int(count**0.5), int(count**0.5) + 1))
+
+
 FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},
-    **{call.__name__: call for call in (all, any, len, list, min, sections_fit, sorted, stages_exist, stages_ordered, turns_pairs, type)},
+    **{
+        call.__name__: call
+        for call in (all, any, len, list, max, min, sections_fit, sorted, squared, stages_exist, stages_ordered, turns_pairs, type)
+    },
 }
 """What a rule may call."""
 

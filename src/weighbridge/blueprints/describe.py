@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of, why_undescribed
 from weighbridge.blueprints.chosen_functions import refuse_functions
+from weighbridge.blueprints.class_rules import refuse_unfit
 from weighbridge.blueprints.field_types import refuse_types
 from weighbridge.blueprints.inner_classes import builders
 from weighbridge.blueprints.learned_activations import with_learned_activations
@@ -87,6 +88,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
     # Behind the fields, whose own refusals say more.
     refuse_types(model_type, asked)
+    refuse_unfit(class_name, asked)
     refuse_kinds(model_type, class_name, asked)
     refuse_functions(model_type, class_name, sizes, asked)
     refuse_pairs(model_type, known.fields, sizes, asked)

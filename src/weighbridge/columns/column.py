@@ -73,6 +73,18 @@ class Column(Quantity):
         """Divide an int by this column without remainder."""
         return _divide(_as_values(other), self.values, exactly=True)
 
+    def scale(self, above: int, below: int) -> Column:
+        """Multiply by a ratio and drop the fraction, naming the first row in which floats round it to another number."""
+        import numpy as np
+
+        found = self * above // below
+        unlike = np.asarray((self.values * (above / below)).astype(np.int64) != found.values)
+        if below & (below - 1) and unlike.any():
+            row = int(unlike.argmax())
+            text = Text("{hidden} times {ratio} is rounded", hidden=self.values[row], ratio=above / below)
+            raise ConfigError(text, value=above / below)
+        return found
+
     def _refuse_comparison(self, *_: object) -> NoReturn:
         raise UndecidedError("a column holds many sizes: it is neither true nor false, and cannot be compared")
 

@@ -61,7 +61,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
-                    value = None if field.null is None else field.null(result)
+                    value = None if field.null is None else _of_null(fields[: fields.index(field) + 1], raw, result, path)
                 else:
                     value = _default_of(field, result, path)
             elif type(value) is str and value == "auto" and callable(field.default):
@@ -200,6 +200,15 @@ def alias_value(field: Field, raw: Mapping[str, Any]) -> Any:
     if type(found) is float and field.kind == "size":
         raise _not_whole(field, found, "")
     return found
+
+
+def _of_null(fields: tuple[Field, ...], raw: Mapping[str, Any], so_far: Config, path: str) -> Any:
+    """Return what the last field's null stands for; where the class derives that as it is made, before its aliases are in their place."""
+    field = fields[-1]
+    assert field.null is not None
+    if type(field.null) is not AtInit or (before := without_aliases(fields, raw)) is raw:
+        return field.null(so_far)
+    return _default_at_init((*fields[:-1], field._replace(default=field.null, null=None)), without_key(before, field.key), path)
 
 
 def _default_at_init(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Any:

@@ -53,6 +53,10 @@ class Quantity:
         def rdivide_exactly(self, other: Size) -> Quantity:
             """Divide *other*, an int, by this quantity without remainder."""
 
+    def scale(self, above: int, below: int) -> Size:
+        """Multiply by a ratio and drop the fraction; where the values are known, what floats would round otherwise is an error."""
+        return self * above // below
+
 
 Size: TypeAlias = int | Quantity
 

@@ -154,7 +154,7 @@ def test_dpt_s_hybrid_has_a_resnet_in_front() -> None:
         ({"model_type": "gemma3n", "vision_config": {"architecture": "resnet50"}}, "vision_config.architecture"),
         ({"model_type": "align", "vision_config": {"depth_divisor": -1}}, "vision_config.depth_divisor"),
         ({"model_type": "clap", "audio_config": {"depths": []}}, "audio_config.depths"),
-        ({"model_type": "detr", "backbone_config": {"model_type": "swin", "mlp_ratio": 0}}, "backbone_config.mlp_ratio"),
+        ({"model_type": "detr", "backbone_config": {"model_type": "swin", "mlp_ratio": -1.0}}, "backbone_config.mlp_ratio"),
         ({"model_type": "blip-2", "text_config": {"model_type": [1]}}, "text_config.model_type"),
         (
             {"model_type": "pi0", "vlm_config": {"model_type": "paligemma", "text_config": {"model_type": 7}}},

@@ -16,7 +16,7 @@ from weighbridge.blueprints.modules.convolutions import half_size, positive_floa
 from weighbridge.blueprints.modules.detr_common import attention, mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.rt_detr_encoder import conv, encoder_layer, hybrid_encoder, input_projections
-from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.stage_fields import number, scale_width
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Config, Field, choice, computed, constant, size, switch, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -131,7 +131,7 @@ def csp_rep_layer(c: Config, name: str, inputs: Size, outs: Size) -> Part:
 
 def join(c: Config, places: Stream) -> tuple[Part, ...]:
     """Describe how two maps become one; the later type adds them up before."""
-    H, inner = c.encoder_hidden, c.encoder_hidden * c.expansion[0] // (2 * c.expansion[1])
+    H, inner = c.encoder_hidden, scale_width(c.encoder_hidden, (c.expansion[0], 2 * c.expansion[1]))
     first, second, wide = csp_rep_layer(c, "csp_rep1", H, inner), csp_rep_layer(c, "csp_rep2", inner, inner), 2 * H + 2 * inner
     if c.later:
         places = places if c.fused == "sum" else unknown("concatenated feature maps are twice as wide as the blocks after them")

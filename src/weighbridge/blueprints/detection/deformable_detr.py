@@ -90,10 +90,10 @@ def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
     if c.levels == 1:
         maps, widths = maps[-1:], widths[-1:]
     for index, (grid, width) in enumerate(zip(maps, widths, strict=True)):
-        found.append(part(str(index), conv2d("0", width, c.hidden, 1), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
+        found.append(part(str(index), conv2d("0", width, c.hidden, 1), group_norm("1", c.hidden, 32), kind="projection", stream=area(grid)))
     for index in layer_range(len(maps), c.levels):
         width, grid = widths[-1] if index == len(widths) else c.hidden, half_size(maps[-1])
-        found.append(part(str(index), conv2d("0", width, c.hidden, 3), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
+        found.append(part(str(index), conv2d("0", width, c.hidden, 3), group_norm("1", c.hidden, 32), kind="projection", stream=area(grid)))
         maps.append(grid)
     memory: Size = 0
     for grid in maps:

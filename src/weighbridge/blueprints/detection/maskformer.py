@@ -68,7 +68,7 @@ def backbone_features(c: Config) -> Features:
 
 def block(name: str, inputs: Size, outs: Size, kernel: int = 3) -> Part:
     """Describe a convolution without bias and its norm of groups."""
-    return part(name, conv2d("0", inputs, outs, kernel, bias=False), group_norm("1", outs), kind="convolution")
+    return part(name, conv2d("0", inputs, outs, kernel, bias=False), group_norm("1", outs, 32), kind="convolution")
 
 
 def pyramid(c: Config, seen: Features) -> Part:

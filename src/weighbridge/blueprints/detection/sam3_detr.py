@@ -119,7 +119,7 @@ def decoder(c: Config) -> Part:
 def masks(c: Config) -> Part:
     """Describe the decoder of masks, over maps of any size."""
     H, undetermined = c.hidden, unknown("the maps are those of the image encoder, of any size")
-    convs = conv2d("conv_layers", H, H, 3, repeat=c.stages), group_norm("norms", H, repeat=c.stages)
+    convs = conv2d("conv_layers", H, H, 3, repeat=c.stages), group_norm("norms", H, 8, repeat=c.stages)
     embedder = linear("layers", H, H, repeat=3)
     return part(
         "",

@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, N_LAYER, TIED, Config, Field, choice, computed, size, switch
+from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, N_LAYER, TIED, AtInit, Config, Field, choice, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length
 from weighbridge.core.messages import Text
@@ -40,7 +40,7 @@ FIELDS = (
     size("mlp", "d_inner", 4096, "I", "intermediate size"),
     N_LAYER.with_default(24),
     N_HEAD.with_default(16),
-    size("head_dim", "d_head", lambda c: exact(c.hidden, c.heads), "D", "head dimension"),
+    size("head_dim", "d_head", AtInit(lambda c: exact(c.hidden, c.heads)), "D", "head dimension"),
     computed("even", _refuse_other_heads),
     LABELS,
     TIED,

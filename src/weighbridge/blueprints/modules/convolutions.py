@@ -13,7 +13,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, part
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -53,12 +53,16 @@ def conv_norm(
     return part(name, conv2d("convolution", inputs, outs, kernel, groups=groups, bias=bias), *norm, kind="convolution", stream=stream)
 
 
-def group_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
-    """Describe a norm over groups of channels: a gain and a shift for each channel.
+def group_norm(name: str, width: Size, groups: int = 1, **place: Unpack[Place]) -> Part:
+    """Describe a norm over groups of channels, which divide the width: a gain and a shift for each channel.
 
-    >>> group_norm("norm", 64).kind
+    Raises:
+        ConfigError: They do not divide it.
+
+    >>> group_norm("norm", 64, 32).kind
     'group_norm'
     """
+    exact(width, groups)
     return part(name, Tensor("weight", (width,), "gain"), Tensor("bias", (width,), "shift"), kind="group_norm", **place)
 
 

@@ -78,15 +78,15 @@ def pixel_module(c: Config, seen: Features) -> tuple[Part, Stream]:
     F, streams, memory = c.feature, map_areas(seen), unknown("three maps are looked at")
     widths, larger = seen.widths[: -LEVELS - 1 : -1], list(zip(seen.maps, seen.widths, strict=True))[: c.joined]
     inputs: list[tuple[Node, ...]] = [
-        (conv2d("0", w, F, 1, stream=s), group_norm("1", F, stream=s)) for w, s in zip(widths, streams, strict=False)
+        (conv2d("0", w, F, 1, stream=s), group_norm("1", F, 32, stream=s)) for w, s in zip(widths, streams, strict=False)
     ]
     total: Size = 0
     for grid in seen.maps[-LEVELS:]:
         total = total + area(grid)
     found: list[Part] = []
     for index, (grid, width) in enumerate(larger, 1):
-        found.append(part(f"adapter_{index}", conv2d("0", width, F, 1, bias=False), group_norm("1", F), kind="neck", stream=area(grid)))
-        found.append(part(f"layer_{index}", conv2d("0", F, F, 3, bias=False), group_norm("1", F), kind="neck", stream=area(grid)))
+        found.append(part(f"adapter_{index}", conv2d("0", width, F, 1, bias=False), group_norm("1", F, 32), kind="neck", stream=area(grid)))
+        found.append(part(f"layer_{index}", conv2d("0", F, F, 3, bias=False), group_norm("1", F, 32), kind="neck", stream=area(grid)))
     largest: Stream = area(larger[0][0]) if larger else streams[-1]
     parts: tuple[Node, ...] = (
         Tensor("level_embed", (LEVELS, F), "embedding"),

@@ -9,7 +9,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import replace
-from weighbridge.core.sizes import Size, layer_range
+from weighbridge.core.sizes import Quantity, Size, layer_range
 
 if TYPE_CHECKING:
     from typing import Any
@@ -72,7 +72,18 @@ def entries(word: str, key: str, default: list[Any], kind: type) -> Field:
 
 
 def ratio(word: str, key: str, default: float) -> Field:
-    """Declare a ratio of widths as numerator and denominator; one whose products the reference rounds is refused."""
+    """Declare a ratio of widths as numerator and denominator of what is written; :func:`scale_width` multiplies with it."""
+
+    def read(value: Any) -> tuple[int, int]:
+        if type(value) not in (int, float) or not 0 <= value < 2**20:
+            raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key=key, value=value)
+        return simplest_fraction(value)
+
+    return choice(word, key, default, read=read)
+
+
+def binary_ratio(word: str, key: str, default: float) -> Field:
+    """Declare a ratio of widths that is multiplied with more than once; one whose products the reference rounds is refused."""
 
     def read(value: Any) -> tuple[int, int]:
         if type(value) not in (int, float) or not 0 < value < 2**20:
@@ -104,7 +115,7 @@ def simplest_fraction(value: float) -> tuple[int, int]:
         above, below = below, above - whole * below
 
 
-def decimal_ratio(width: str) -> tuple[Field, Field, Field]:
+def decimal_ratio(width: str) -> tuple[Field, Field]:
     """Declare ``mlp_ratio`` as it is written in decimals, and the inner width that it makes of *width*.
 
     >>> from weighbridge.config.bind import bind
@@ -113,32 +124,31 @@ def decimal_ratio(width: str) -> tuple[Field, Field, Field]:
     8192
     """
 
-    def read(value: Any) -> tuple[int, int]:
-        if type(value) not in (int, float) or not 0 < value < 2**20:
-            raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key="mlp_ratio", value=value)
-        return simplest_fraction(value)
-
-    def refuse_rounding(c: Config) -> bool:
-        above, below = c.ratio
-        if int(c.hidden * (above / below)) != c.mlp:
-            message = Text("{hidden} times {ratio} is rounded", hidden=c.hidden, ratio=above / below)
-            raise ConfigError(message, key="mlp_ratio", value=above / below)
-        return True
-
     return (
-        choice("ratio", "mlp_ratio", 4.0, read=read),
-        derived("mlp", lambda c: c.hidden * c.ratio[0] // c.ratio[1], width, "mlp_ratio"),
-        computed("rounded_alike", refuse_rounding),
+        ratio("ratio", "mlp_ratio", 4.0),
+        derived("mlp", lambda c: scale_width(c.hidden, c.ratio), width, "mlp_ratio"),
     )
 
 
 def scale_width(width: Size, by: tuple[int, int]) -> Size:
     """Multiply a width by a ratio and drop the fraction, as ``int(ratio * width)`` does.
 
-    >>> scale_width(96, (4, 1)), scale_width(7, (5, 2))
-    (384, 17)
+    Raises:
+        ConfigError: The product is a whole number, and the floats of the reference just miss it.
+
+    >>> scale_width(96, (4, 1)), scale_width(7, (5, 2)), scale_width(5, (12, 5))
+    (384, 17, 12)
+    >>> scale_width(100, (29, 100))
+    Traceback (most recent call last):
+    weighbridge.core.errors.ConfigError: 100 times 0.29 is rounded
     """
-    return width * by[0] // by[1]
+    above, below = by
+    if isinstance(width, Quantity):
+        return width.scale(above, below)
+    product = width * above // below
+    if below & (below - 1) and int(width * (above / below)) != product:
+        raise ConfigError(Text("{hidden} times {ratio} is rounded", hidden=width, ratio=above / below), value=above / below)
+    return product
 
 
 def equal_length(**lists: tuple[Any, ...]) -> int:

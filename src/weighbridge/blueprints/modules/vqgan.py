@@ -33,9 +33,9 @@ def resnet(name: str, c: Config, before: int, after: int) -> Part:
     around = (conv2d("nin_shortcut", wide, width, 1),) if before != after else ()
     return part(
         name,
-        group_norm("norm1", wide),
+        group_norm("norm1", wide, 32),
         conv2d("conv1", wide, width, 3),
-        group_norm("norm2", width),
+        group_norm("norm2", width, 32),
         conv2d("conv2", width, width, 3),
         *around,
         kind="block",
@@ -47,7 +47,7 @@ def attention_block(name: str, c: Config, by: int) -> Part:
     H = c.base * by
     return part(
         name,
-        group_norm("norm", H),
+        group_norm("norm", H, 32),
         *(conv2d(module, H, H, 1) for module in ("q", "k", "v", "proj_out")),
         attend(heads=1, head_dim=H),
         kind="self_attention",
@@ -103,7 +103,7 @@ def encoder_of_levels(c: Config, outputs: Size, sides: Sequence[Size], attends: 
         conv2d("conv_in", c.channels, c.base, 3, stream=places[0]),
         part("down", *down, kind="stages"),
         middle_blocks(c, top, between),
-        group_norm("norm_out", c.base * top),
+        group_norm("norm_out", c.base * top, 32),
         conv2d("conv_out", c.base * top, outputs, 3),
         kind="encoder",
         stream=places[last],
@@ -138,7 +138,7 @@ def decoder(c: Config, inputs: Size) -> Part:
         conv2d("conv_in", inputs, c.base * c.levels[-1], 3),
         middle_blocks(c, c.levels[-1]),
         part("up", *up, kind="stages"),
-        group_norm("norm_out", wide, stream=side * side),
+        group_norm("norm_out", wide, 32, stream=side * side),
         conv2d("conv_out", wide, c.outputs, 3, stream=side * side),
         kind="decoder",
         stream=c.codes * c.codes,

@@ -90,7 +90,7 @@ def norm_by_codes(c: Config) -> Norm:
 
     def norm(name: str, width: Size) -> Part:
         return part(
-            name, group_norm("norm_layer", width), conv2d("conv_y", c.code, width, 1), conv2d("conv_b", c.code, width, 1), kind="norm"
+            name, group_norm("norm_layer", width, 32), conv2d("conv_y", c.code, width, 1), conv2d("conv_b", c.code, width, 1), kind="norm"
         )
 
     return norm
@@ -156,7 +156,7 @@ def encoder(c: Config) -> Part:
         conv2d("conv_in", c.channels, c.base, 3),
         part("down_block", part("down", *down, kind="stages")),
         middle(c, group_norm),
-        group_norm("norm_out", width),
+        group_norm("norm_out", width, 32),
         conv2d("conv_out", width, out, 3),
         steps_in_time(c, out, 4),
         resnet_in_time(c, out),

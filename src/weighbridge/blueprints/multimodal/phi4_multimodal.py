@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.multimodal import siglip
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, derived, settable, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, product_of, unknown, valid_up_to
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part
@@ -42,7 +42,7 @@ AUDIO = (
     size("mlp", "intermediate_size", 1536, "I", "intermediate size"),
     size("layers", "num_blocks", 24, "L", "layers"),
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
-    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "head dimension", report_default=False),
     size("wide", "ext_pw_out_channel", 1024, "W", "channels after the pointwise convolutions"),
     size("separated", "depthwise_separable_out_channel", 1024, "Q", "channels after the separable convolution"),
     size("multiplier", "depthwise_multiplier", 1, "J", "channels that the depthwise convolution makes of each"),

@@ -17,8 +17,6 @@ from weighbridge.config.fields import (
     Field,
     computed,
     constant,
-    derived,
-    optional,
     size,
     switch,
     variant,
@@ -46,7 +44,6 @@ FIELDS = variant(
     size("capacity", "expert_capacity", 64, "M", "tokens of an example that an expert takes"),
     size("sparse", "num_sparse_encoder_layers", 3, "L_moe", "encoder layers with experts", minimum=0),
     size("decoder_sparse", "num_sparse_decoder_layers", 3, "L_moe_dec", "decoder layers with experts", minimum=0),
-    derived("decoder_layers", lambda c: c.layers if c.decoder_said is None else c.decoder_said, "num_decoder_layers"),
     Field("step", "encoder_sparse_step", AtInit(lambda c: step(c.layers, c.sparse)), "choice", report_default=False),
     Field(
         "decoder_step", "decoder_sparse_step", AtInit(lambda c: step(c.decoder_layers, c.decoder_sparse)), "choice", report_default=False
@@ -57,7 +54,7 @@ FIELDS = variant(
     switch("router_bias", "router_bias", False),
     hidden=D_MODEL.with_default(768),
     head_dim=t5.WIDTH,
-    decoder_layers=optional("decoder_said", "num_decoder_layers", 12, "L_dec", "decoder layers"),
+    decoder_layers=size("decoder_layers", "num_decoder_layers", 12, "L_dec", "decoder layers", null=AtInit(lambda c: c.layers)),
     gated=constant("gated", False),
 )
 IGNORED_KEYS = t5.IGNORED_KEYS | set(

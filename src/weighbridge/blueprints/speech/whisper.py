@@ -17,13 +17,14 @@ FIELDS = variant(
     size("positions", "max_target_positions", 448, "S", "positions of the decoder"),
     size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
     MEL_BINS.with_default(80),
+    size("heads", "encoder_attention_heads", 6, "A", "attention heads of the encoder", "num_attention_heads", "num_key_value_heads"),
     size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
     switch("weighted", "use_weighted_layer_sum", False),
 )
 IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | set(
     """suppress_tokens begin_suppress_tokens apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks
     mask_feature_prob mask_feature_length mask_feature_min_masks median_filter_width alignment_heads lang_ids
-    lang_to_id task_to_id forced_decoder_ids no_speech_threshold num_key_value_heads""".split()
+    lang_to_id task_to_id forced_decoder_ids no_speech_threshold""".split()
 )
 
 

@@ -55,9 +55,9 @@ def resnet_block(name: str, width: Size) -> Part:
     """Describe two convolutions with a norm over groups of channels before each."""
     return part(
         name,
-        group_norm("norm1", width),
+        group_norm("norm1", width, 32),
         conv("conv1", width, width, 3),
-        group_norm("norm2", width),
+        group_norm("norm2", width, 32),
         conv("conv2", width, width, 3),
         kind="block",
         repeat=2,

@@ -7,7 +7,7 @@ its class for training has no default.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, height_width
-from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, out_stages, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import binary_ratio, first_stages, number, numbers, out_stages, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, computed, sequence, switch
@@ -32,7 +32,7 @@ FIELDS = (
     numbers("heads", "num_heads", (1, 2, 4, 8)),
     sequence("in_units", "masked_unit_attention", [True, True, False, False]),
     ratio("ratio", "mlp_ratio", 4.0),
-    ratio("wider", "embed_dim_multiplier", 2.0),
+    binary_ratio("wider", "embed_dim_multiplier", 2.0),
     computed("stages", lambda c: first_stages("depths", len(c.depths), num_heads=c.heads, masked_unit_attention=tuple(c.in_units))),
     *out_stages(lambda c: len(c.depths)),
     switch("with_pooler", "add_pooling_layer", True, report_default=False),

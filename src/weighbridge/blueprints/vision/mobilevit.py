@@ -11,17 +11,22 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, im
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.blueprints.vision.mobilenet import inverted_residual, with_classifier
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, Field, computed, constant, size, switch
+from weighbridge.config.fields import LABELS, Config, Field, choice, computed, constant, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part
 
+if TYPE_CHECKING:
+    from typing import Any
+
 SHARED = (
     CHANNELS,
     image(256),
-    number("patch", "patch_size", 2),
+    choice("patch", "patch_size", 2, read=lambda value: _patch(value)),
     number("kernel", "conv_kernel_size", 3),
     number("output_stride", "output_stride", 32),
     numbers("rates", "atrous_rates", (6, 12, 18)),
@@ -65,24 +70,39 @@ def widths(wider: float) -> tuple[int, ...]:
 
 
 def refuse_mismatch(c: Config) -> bool:
-    """Refuse lists of another length, and kernels that leave a map of another size."""
+    """Refuse lists that are too short; what is beyond the stages is left out."""
     lengths = {
         "hidden_sizes": (c.inner, 3),
         "neck_hidden_sizes": (c.widths, 6 if c.second else 7),
         "depths": (c.depths, 3),
-        "atrous_rates": (c.rates, 3),
     }
     for key, (entries, length) in lengths.items():
-        if len(entries) != length:
+        if len(entries) < length:
             raise ConfigError(Text("expected {length} entries, found {count}", length=length, count=len(entries)), key=key, value=entries)
-    if c.kernel % 2 == 0:
-        raise ConfigError("an even kernel leaves a map of another size", key="conv_kernel_size", value=c.kernel)
     return True
+
+
+def _patch(value: Any) -> int | None:
+    """Return the side of a patch, of which no tensor depends; two sides are none that the class can cut a map into."""
+    if isinstance(value, list) and value and all(type(side) is int for side in value):
+        return None
+    if type(value) is not int or value < 1:
+        raise ConfigError(Text("expected a whole number from 1 up, found {value!r:.60}", value=value), key="patch_size", value=value)
+    return value
+
+
+def behind_kernel(c: Config, grid: Grid) -> Stream:
+    """Return the positions of a map that a stage's convolutions leave; what does not fit together keeps the class from running."""
+    if c.kernel % 2 == 0:
+        return unknown("an even kernel leaves a map of another size")
+    if c.patch is None:
+        return unknown("the class cuts a map into square patches of one side")
+    return area(grid)
 
 
 def transformer(c: Config, index: int, grid: Grid) -> tuple[Part, ...]:
     """Describe the layers of the first version: positions of the same index in every patch attend to each other."""
-    width, inner, side = c.inner[index], int(c.inner[index] * c.mlp_ratio), c.patch
+    width, inner, side = c.inner[index], int(c.inner[index] * c.mlp_ratio), c.patch or 1
     patches = area(half_size(grid, side))  # a map that is not of whole patches is stretched to them
     queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in ("query", "key", "value"))
     scores = attend(heads=c.heads, head_dim=width // c.heads, queries=patches, keys=patches, groups=side * side)
@@ -105,7 +125,7 @@ def transformer(c: Config, index: int, grid: Grid) -> tuple[Part, ...]:
 
 def separable(c: Config, index: int, grid: Grid) -> tuple[Part, ...]:
     """Describe the layers of the second version, whose attention is one score for each place, and linear in their number."""
-    width, side = c.inner[index], c.patch
+    width, side = c.inner[index], c.patch or 1
     inner, places = c.mlp_times * width // 16 * 16, (grid[0] // side) * (grid[1] // side) * side * side
 
     def plain(name: str, inputs: int, outs: int) -> Part:
@@ -129,7 +149,7 @@ def mobilevit_stage(c: Config, index: int, grids: tuple[Grid, Grid]) -> Part:
     inputs, width, inner = c.widths[index + 2], c.widths[index + 3], c.inner[index]
     parts = (
         inverted_residual("downsampling_layer", (inputs, make_divisible(round(inputs * c.expansion)), width), before, grid),
-        conv_norm("conv_kxk", width, width, grid, c.kernel, groups=width if c.second else 1),
+        conv_norm("conv_kxk", width, width, behind_kernel(c, grid), c.kernel, groups=width if c.second else 1),
         conv_norm("conv_1x1", width, inner, grid, normed=False),
         *(separable if c.second else transformer)(c, index, grid),
         conv_norm("conv_projection", inner, width, grid),
@@ -165,10 +185,13 @@ def mobilevit(c: Config, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
 def segmentation(c: Config, name: str) -> Part:
     """Describe the pyramid of dilated convolutions beside the mean of all positions, and the labels."""
     grid, parts = mobilevit(c, expanded=False)
-    inputs, width = c.widths[5], c.aspp
+    if len(c.rates) != 3:
+        raise ConfigError(Text("expected {length} entries, found {count}", length=3, count=len(c.rates)), key="atrous_rates", value=c.rates)
+    inputs, width = c.widths[5 if c.second else -2], c.aspp
+    fits = unknown("the map has another width than the head takes") if inputs != c.widths[5] else area(grid)
     kernels = enumerate((1, 3, 3, 3))
     convs = (
-        *(conv_norm(str(index), inputs, width, grid, kernel) for index, kernel in kernels),
+        *(conv_norm(str(index), inputs, width, fits, kernel) for index, kernel in kernels),
         part("4", conv_norm("conv_1x1", inputs, width, "one")),
     )
     pyramid = part("aspp", part("convs", *convs, kind="convolution"), conv_norm("project", 5 * width, width, grid), kind="convolution")

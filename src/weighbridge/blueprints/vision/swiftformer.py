@@ -25,7 +25,7 @@ FIELDS = (
     number("stride", "down_stride", 2),
     number("padding", "down_pad", 1, minimum=0),
     switch("scaled", "use_layer_scale", True),
-    computed("stages", lambda c: first_stages("depths", len(c.depths), embed_dims=c.widths, downsamples=c.halving)),
+    computed("stages", lambda c: first_stages("depths", len(c.depths), embed_dims=c.widths, downsamples=(*c.halving, True))),
     LABELS,
 )
 

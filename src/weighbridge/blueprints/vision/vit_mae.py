@@ -12,7 +12,6 @@ from weighbridge.blueprints.modules.vit_common import (
     FIELDS,
     IGNORED_KEYS,
     QKV_BIAS,
-    SQUARE_PATCH,
     VIT_HEAD_DIM,
     layer,
     patches,
@@ -40,8 +39,7 @@ def seen_fraction(mask_ratio: object) -> tuple[int, int] | None:
 
 
 MAE = (
-    *(field for field in FIELDS if field.word not in ("labels", "patch_height", "patch_width")),
-    *SQUARE_PATCH,
+    *(field for field in FIELDS if field.word != "labels"),
     size("decoder_hidden", "decoder_hidden_size", 512, "E", "hidden size of the decoder"),
     size("decoder_mlp", "decoder_intermediate_size", 2048, "J", "intermediate size of the decoder"),
     size("decoder_layers", "decoder_num_hidden_layers", 8, "K", "layers of the decoder"),
