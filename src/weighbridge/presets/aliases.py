@@ -189,6 +189,13 @@ uncased l 24 h 1024 a 16 = bert-large-uncased
 cased l 24 h 1024 a 16 = bert-large-cased
 gpt neox, neox 20b, gpt neox 20b = gpt-neox-20b
 bloom 176b = bloom
+bloom 1.1b = bloom-1b1
+bloom 1.7b = bloom-1b7
+bloom 7.1b = bloom-7b1
+deepseek 7b, deepseek llm 7b = deepseek-llm-7b-base
+deepseek 67b, deepseek llm 67b = deepseek-llm-67b-base
+gpt3 davinci = gpt3-175b
+grok1, grok 1, grok 1 314b = grok-1
 """
 """Names that no preset has, line by line: what is written, and the presets it may be."""
 

@@ -80,6 +80,9 @@ def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[in
             counts = told.setdefault(mention.names, set())
             if match is not None:
                 counts.add(_count(match["number"], match["unit"]))
+    if len(told) == 1 and all(m.kind == FAMILY for found in named.values() for m in found):
+        names, counts = next(iter(told.items()))
+        told[names] = counts or {_count(one["number"], one["unit"]) for line in lines for one in _PARAMETERS.finditer(line.text)}
     meant = {names: _members_by_count(names, counts) for names, counts in told.items()}
     return {
         index: [
@@ -110,13 +113,15 @@ _TAG = pattern(r"(?<![\w.])\d+x\d+b(?![a-z0-9])", re.IGNORECASE)
 
 
 _BESIDE = pattern(
-    r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|some|把|将|(?:powerful|compact|small|large|high-performance|state-of-the-art|popular|dense|decoder-only|open|open-source|open-weight|efficient|lightweight|highly|capable)\b,?|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
+    r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|approximately|approx\.|nearly|almost|some|把|将|(?:powerful|compact|small|large|high-performance|state-of-the-art|popular|dense|decoder-only|open|open-source|open-weight|efficient|lightweight|highly|capable)\b,?|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
     r"(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]\b|billion|million|亿|(?<=\d)[BM](?=[\u4e00-\u9fff]))(?!\s?(?:tokens|words|to|[-–~])\b|\s?[-–~到至]\s?\d|\s?个?(?:token|词)|(?:\s?[,，、/&和与及]|\s(?:and|or)\b)+\s?(?:(?:and|or) )?\d[\d.]*\s?(?:[BM]|亿|billion|million))",
     re.IGNORECASE,
 )
 """A count right behind a family's name, which is what one of its members is called by; not the first of a list of them."""
 
 
+_PARAMETERS = pattern(r"(?<![\w.,–-])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]|billion|million)[- ]param(?:eter)?s?\b", re.IGNORECASE)
+"""A count of parameters anywhere in a text that names one family and no model: ``It has 175 billion parameters``."""
 _REACH = 32
 _BEFORE = pattern(
     r"(?<![\w.–-])(?P<number>\d+(?:\.\d+)?)(?P<unit>[BM])[- ](?:param(?:eter)?s? )?(?:base |chat |instruct |instruction-tuned |dense )?[*_`]*$",

@@ -24,7 +24,7 @@ def rows_of_settings(scene: Scene, tabled: Collection[int]) -> dict[int, list[Se
             kind = kind_of_label(row.cells[0].text) if place else None
             if place and kind is not None:
                 cell = row.cells[place]
-                figure = _FIGURE.match(cell.text)
+                figure = _FIGURE.match(cell.text) or _IN_BRACKETS.fullmatch(cell.text)
                 if figure is not None and not OTHERWISE.search(REMARKS.sub(" ", f"{row.cells[0].text} {cell.text}")):
                     found.setdefault(cell.line, []).append(
                         Setting(kind, cell.start + figure.start("value"), cell.start + figure.end("value"), row.cells[0].text)
@@ -48,6 +48,8 @@ _FIGURE = pattern(
     r"[~≈约*`$ ]*(?P<value>\d{1,3}(?:,\d{3})+|\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|万亿|千亿|百亿|亿|万))?)(?![\d.,]*\d|\s?[-–/×x*]\s?\d)",
     re.IGNORECASE,
 )
+_IN_BRACKETS = pattern(r"[^\d()（）]{3,80}[(（]\s?(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?: [a-z]{3,12})?\s?[)）][.。]?\s*", re.IGNORECASE)
+"""What a setting means, with its value behind: ``Total number of transformer layers (61)``."""
 REMARKS = pattern(r"[(（][^()（）]*[)）]|\bper token\b|\beach\b", re.IGNORECASE)
 _ALONE = pattern(r"[\s*`~≈]*(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion|万亿|千亿|亿|万))?)[\s*`]*")
 

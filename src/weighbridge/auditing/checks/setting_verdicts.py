@@ -59,6 +59,7 @@ _OF_LATENT = {
     "plain_dim": mark("size of a head's part without rotation"),
     "rope_dim": mark("size of a head's rotated part"),
     "value_dim": mark("size of a head's values"),
+    "expert_mlp": mark("intermediate size of an expert"),
     "window": mark("sliding window"),
 }
 """Sizes that only some models have, and what they are called."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from weighbridge.auditing.checks.borrowed_models import leave_out_borrowed
+from weighbridge.auditing.checks.keyed_members import family_of_dict, member_of_key
 from weighbridge.auditing.checks.member_sizes import family_of, sizes_as_members
 from weighbridge.auditing.checks.names import SIZE_WORDS, UNKNOWN, Mention, find_mentions
 from weighbridge.auditing.claims import Line, Subject
@@ -34,9 +35,13 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
     """
     found: dict[int, list[Mention]] = {}
     families: list[str] = []
+    dict_of = ""
     for index, line in enumerate(lines):
         mentions = list(_owned_backbones(line.text, list(find_mentions(line.text)))) if line.text else []
         mentions += sizes_as_members(line.text, mentions, families[:1])
+        dict_of = family_of_dict(line.text, families, dict_of)
+        keyed = member_of_key(line.text, dict_of) if dict_of else None
+        mentions += [keyed] if keyed is not None and not mentions else []
         for mention in mentions:
             family = family_of(line.text[mention.column : mention.end])
             if mention.kind in (FAMILY, MODEL) and family and not SIZE_WORDS.fullmatch(family):

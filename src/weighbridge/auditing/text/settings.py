@@ -62,6 +62,8 @@ _MORE = {
     **dict.fromkeys("head count|attention head count|n q heads|num q heads|num query heads".split("|"), "heads"),
     **dict.fromkeys("head count kv|attention head count kv|n kv groups|num kv groups|n head kv|kv groups|num query groups".split("|"), "kv_heads"),
     **dict.fromkeys("feed forward length|ff dim|mlp hidden|hidden dim ffn|ffn inner dim|d inner|d mlp|ffn intermediate|ffn intermediate dimension|ffn intermediate dim".split("|"), "mlp"),
+    **dict.fromkeys("inter dim|dense inter dim".split("|"), "mlp"),
+    **dict.fromkeys("moe inter dim|moe intermediate size|moe intermediate dim|expert inter dim|expert intermediate size".split("|"), "expert_mlp"),
     **dict.fromkeys("key length|value length|attention key length|attention value length|d v|d kv|attention head size".split("|"), "head_dim"),
     **dict.fromkeys("context len|max ctx|block size|pos num|position num|max len|max context length".split("|"), "positions"),
     **dict.fromkeys("padded vocab size|n tokens vocab".split("|"), "vocab"),
