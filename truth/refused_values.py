@@ -21,6 +21,8 @@ from truth.trials import Trial, try_trial
 from weighbridge import model
 from weighbridge.blueprints import MODULES, family, is_remote, refused_values
 from weighbridge.blueprints.refused_values import PAIRS, PATH, wants_number
+from weighbridge.config.bind import find_sub_config
+from weighbridge.config.fields import Field, SubConfig
 from weighbridge.core.errors import WeighbridgeError
 
 REFUSED_LABELS = "TypeError: 'NoneType' object cannot be interpreted as an integer"
@@ -150,6 +152,37 @@ def find_padding(model_type: str) -> list[str]:
     return [f"pad_token_id={'' if usual is None else usual}"]
 
 
+def find_inner_padding(model_type: str) -> list[str]:
+    """Return the padding tokens that a type's sub-configs have by default, where its classes refuse one outside of the vocabulary."""
+    found = []
+    for field in family(model_type).fields:
+        inner = _inner(field) if field.kind == "nested" and field.resolve is not None else None
+        vocab = next((own.key for own in inner.fields if own.word == "vocab"), "") if inner is not None else ""
+        usual = _usual_inside(model_type, field.key, "pad_token_id") if vocab else None
+        if inner is None or type(usual) is not int or usual < 1:
+            continue
+        raw = {"model_type": model_type, field.key: {**({"model_type": inner.model_type} if inner.model_type else {}), vocab: usual}}
+        names = [name for name in classes(model_type) if _ours_builds(name, raw)]
+        refusals = [_build_refusal(model_type, name, raw) for name in names]
+        if refusals and all("adding_idx" in refusal for refusal in refusals):
+            found.append(f"{field.key}.pad_token_id={usual}")
+    return found
+
+
+def _inner(field: Field) -> SubConfig | None:
+    try:
+        return find_sub_config(field, {field.key: {}})
+    except WeighbridgeError:  # a backbone, which states its type
+        return None
+
+
+def _usual_inside(model_type: str, key: str, name: str) -> Any:
+    try:
+        return live.value(live.value(live.config_class(model_type)(**{key: {}}), key), name)
+    except Exception:  # a class that refuses an empty sub-config
+        return None
+
+
 def _try(model_type: str, class_name: str, raw: dict[str, Any]) -> str:
     found = try_trial(model_type, Trial(class_name, 0, ()), raw)
     return "refused" if found is None else found.verdict
@@ -192,7 +225,10 @@ def main() -> None:
     """Write the files."""
     Path(PAIRS).write_text("", "utf-8")  # so that ours builds what the classes refuse
     types = [name for name in MODULES if not is_remote(name)]
-    pairs = {name: [*("/".join(pair) for pair in find_divisions(name)), *find_empty_heads(name), *find_padding(name)] for name in types}
+    pairs = {
+        name: [*("/".join(pair) for pair in find_divisions(name)), *find_empty_heads(name), *find_padding(name), *find_inner_padding(name)]
+        for name in types
+    }
     Path(PAIRS).write_text("".join(f"{name}: {' '.join(found)}\n" for name, found in sorted(pairs.items()) if found), "utf-8")
     lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in find_refused_values().items())
     Path(PATH).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")

@@ -1,13 +1,14 @@
 """Values that the reference's classes refuse at sight: a null where a size is wanted, an odd width of a head that is rotated, heads that do not divide.
 
 Which type refuses what was asked of the classes (``refused_values.json``, written by ``python -m truth.refused_values``), and so were the
-sizes of which they build 0. A type that is not among them, such as one of code of its own, is held to none of it.
+sizes of which they build 0, and the padding tokens that a class gives its sub-configs. A type that is not among them, such as one of code of its own, is held to none of it.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.class_rules import SMALLEST_ODD
+from weighbridge.blueprints.field_types import usual_sub_config
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, Field
@@ -74,8 +75,13 @@ def with_zeros(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any
     return tuple(field._replace(zero=True) if field.key in taken else field for field in fields)
 
 
-def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str = "") -> None:
+def refuse_pairs(
+    model_type: str, fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str = "", padding: str = ""
+) -> None:
     """Refuse two values that do not fit together where the class minds, in sub-configs as well: a width and heads, a token and the vocabulary.
+
+    Args:
+        padding: The padding token that the class around a sub-config gives it.
 
     Raises:
         ConfigError: Heads that do not divide, or a padding token whose row the word embeddings has not.
@@ -84,9 +90,12 @@ def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw:
     Traceback (most recent call last):
     weighbridge.core.errors.ConfigError: pad_token_id: token 100 is not in the vocabulary of 100; lower it, or raise vocab_size
     """
-    for pair in find_line(PAIRS, f"{model_type}: ").split():
+    pairs = find_line(PAIRS, f"{model_type}: ").split()
+    for pair in pairs:
         if pair.startswith("pad_token_id"):
-            _refuse_token(pair, fields, sizes, raw, path)
+            _refuse_token(padding if path else pair.partition("=")[2], fields, sizes, raw, path)
+        elif ".pad_token_id" in pair:
+            continue  # of a sub-config, below
         elif ">=" in pair:
             _refuse_empty_heads(pair.split(">="), fields, sizes, raw, path)
         else:
@@ -96,7 +105,17 @@ def refuse_pairs(model_type: str, fields: tuple[Field, ...], sizes: Config, raw:
         if isinstance(inner, Config) and vars(inner).get("model_type") in MODULES:
             stated = raw.get(field.key)
             within = stated if isinstance(stated, Mapping) else {}
-            refuse_pairs(inner.model_type, family(inner.model_type).fields, inner, within, f"{path}{field.key}.")
+            own = "" if path or usual_sub_config(model_type, raw, (field.key,)) is None else _padding_of(field.key, pairs)
+            refuse_pairs(inner.model_type, family(inner.model_type).fields, inner, within, f"{path}{field.key}.", own)
+
+
+def _padding_of(key: str, pairs: list[str]) -> str:
+    """Return the padding token of a sub-config by default.
+
+    >>> _padding_of("text_config", ["pad_token_id=1", "text_config.pad_token_id=7"])
+    '7'
+    """
+    return next((pair.partition("=")[2] for pair in pairs if pair.startswith(f"{key}.pad_token_id=")), "")
 
 
 def _refuse_division(pair: str, fields: tuple[Field, ...], sizes: Config, path: str) -> None:
@@ -127,8 +146,7 @@ def _refuse_empty_heads(keys: list[str], fields: tuple[Field, ...], sizes: Confi
         raise ConfigError(text, key=f"{first} and {second}")
 
 
-def _refuse_token(pair: str, fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str) -> None:
-    usual = "" if path else pair.partition("=")[2]  # an outer class may make its sub-config without that default
+def _refuse_token(usual: str, fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str) -> None:
     token = raw.get("pad_token_id", int(usual) if usual else None)
     vocab = vars(sizes).get("vocab")
     if type(token) is int and type(vocab) is int and not -vocab <= token < vocab:

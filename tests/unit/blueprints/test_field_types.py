@@ -137,6 +137,11 @@ REFUSED = [
     ({"model_type": "beit", "add_fpn": True}, "add_fpn: the class wants"),
     ({"model_type": "dinov2", "out_features": ["last"]}, "out_features: a backbone of 12 stages has not all of those"),
     ({"model_type": "hubert", "hidden_size": 96, "num_conv_pos_embedding_groups": 20}, "num_conv_pos_embedding_groups: "),
+    ({"model_type": "dots3_note", "text_config": {"vocab_size": 94}}, "text_config.pad_token_id: token 151659 is not in the vocabulary"),
+    ({"model_type": "hubert", "feat_extract_norm": "batch"}, "feat_extract_norm: expected one of group, layer, found 'batch'"),
+    ({"model_type": "bit", "num_groups": 33}, "num_groups: "),
+    ({"model_type": "chameleon_vqgan", "base_channels": 48}, "base_channels: "),
+    ({"model_type": "efficientloftr", "stage_block_stride": [[1]]}, "stage_block_stride: "),
     ({"model_type": "bart", "hidden_size": 768.0}, "d_model: expected a whole number, found 768.0"),
 ]
 TAKEN = [
@@ -181,7 +186,8 @@ TAKEN = [
     {"model_type": "focalnet", "focal_windows": [6, 6, 6, 6]},
     {"model_type": "gemma3n_text", "num_hidden_layers": 2, "num_kv_shared_layers": 3},
     {"model_type": "bridgetower", "vision_config": {"hidden_size": 96}},
-    {"model_type": "dots3_note", "text_config": {"vocab_size": 94}},  # whose padding token is the type's own by default alone
+    {"model_type": "dots3_note", "text_config": {"vocab_size": 94, "pad_token_id": 0}},
+    {"model_type": "efficientloftr", "fine_fusion_dims": [512, 256, 128]},
 ]
 
 

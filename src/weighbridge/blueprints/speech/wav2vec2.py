@@ -24,7 +24,9 @@ from weighbridge.blueprints.modules.speech_encoder import (
 from weighbridge.blueprints.modules.speech_heads import with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, size, switch, variant
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact, is_some
 from weighbridge.core.tree import Every, Node, Part, Tensor
@@ -33,6 +35,9 @@ from weighbridge.core.tree import Every, Node, Part, Tensor
 def features(c: Config) -> Part:
     """Describe the convolutions over the waveform; a norm follows the first of them, or all."""
     widths, layers = (1, *c.widths), []
+    if c.norm not in ("group", "layer"):
+        text = Text("expected one of {expected}, found {value!r:.60}", expected="group, layer", value=c.norm)
+        raise ConfigError(text, key="feat_extract_norm", value=c.norm)
     for index, (kernel, stride) in enumerate(zip(c.kernels, c.strides, strict=True)):
         inner = conv1d("conv", widths[index], widths[index + 1], kernel, stride=stride, of=frames(c, index), bias=c.conv_bias)
         normed = c.norm == "layer" or index == 0

@@ -40,6 +40,7 @@ FIELDS = (
     switch("dynamic", "embedding_dynamic_padding", False),
     number("output_stride", "output_stride", 32),
     number("times", "width_factor", 1),
+    number("groups", "num_groups", 32),
     image(report_default=False),
     *out_stages(lambda c: len(c.depths)),
     LABELS,
@@ -52,14 +53,14 @@ def layer(c: Config, widths: tuple[int, int], grids: tuple[Grid, Grid], *, short
     narrow = make_divisible(width * 0.25)
     normed = (inputs, narrow, narrow) if c.before else (narrow, narrow, width)
     seen = (before, before, after) if c.before else (before, after, after)
-    norms = [group_norm(f"norm{index + 1}", normed[index], stream=area(seen[index])) for index in range(3)]
+    norms = [group_norm(f"norm{index + 1}", normed[index], groups=c.groups, stream=area(seen[index])) for index in range(3)]
     convs = [
         conv2d("conv1", inputs, narrow, 1, stream=area(before), bias=False),
         conv2d("conv2", narrow, narrow, 3, stream=area(after), bias=False),
         conv2d("conv3", narrow, width, 1, stream=area(after), bias=False),
     ]
     path = [module for both in zip(*((norms, convs) if c.before else (convs, norms)), strict=True) for module in both]
-    beside = conv2d("conv", inputs, width, 1, bias=False), *(() if c.before else (group_norm("norm", width),))
+    beside = conv2d("conv", inputs, width, 1, bias=False), *(() if c.before else (group_norm("norm", width, groups=c.groups),))
     return *((part("downsample", *beside, kind="convolution", stream=area(after)),) if shortcut else ()), *path
 
 
@@ -76,7 +77,7 @@ def bit(c: Config) -> tuple[Part, ...]:
     wide, stride = first if c.padding == "SAME" else (first[0] + 2, first[1] + 2), 4
     embedder: list[Part] = [conv2d("convolution", c.channels, c.stem, 7, stream=area(first), bias=False)]
     if not c.before:
-        embedder.append(group_norm("norm", c.stem, stream=area(wide)))
+        embedder.append(group_norm("norm", c.stem, groups=c.groups, stream=area(wide)))
     maps, widths, found = [grid], [c.stem], []
     for index, depth in enumerate(c.depths[: c.stages]):
         step = 1 if index == 0 or stride >= c.output_stride else 2
@@ -90,7 +91,7 @@ def bit(c: Config) -> tuple[Part, ...]:
         last = unknown("without padding, a layer's convolutions and what is added to them differ in size")
     fits = widths[-1] == c.widths[-1]  # the reference forgets the factor here
     whole = last if fits else unknown(Text("the last stage is {width} wide, and its norm {norm}", width=widths[-1], norm=c.widths[-1]))
-    norm = (group_norm("norm", c.widths[-1], stream=whole),) if c.before else ()
+    norm = (group_norm("norm", c.widths[-1], groups=c.groups, stream=whole),) if c.before else ()
     encoder = part("encoder", module_list("stages", *found), kind="encoder", stream=last)
     return (part("embedder", *embedder, kind="embeddings"), encoder, *norm)
 
@@ -107,4 +108,4 @@ CLASSES = {
     "BitBackbone": lambda c: part("", part("bit", *bit(c), kind="backbone"), kind="model"),
 }
 
-FAMILIES = {"bit": Family("bit", FIELDS, CLASSES, "BitModel", HEAD | {"num_groups"})}
+FAMILIES = {"bit": Family("bit", FIELDS, CLASSES, "BitModel", HEAD)}

@@ -36,11 +36,11 @@ def repvgg_block(inputs: int, outs: int, stride: int) -> tuple[Part, ...]:
 
 def backbone(c: Config) -> Part:
     """Describe the stages of blocks, the first of which changes width and map."""
-    stages, inputs = [], 1
-    for stride, depth, outs in zip(c.strides, c.depths, c.widths, strict=False):
-        blocks = (repvgg_block(outs if index else inputs, outs, 1 if index else stride) for index in range(depth))
+    sizes = [getattr(c, key) or rule(c) for key, rule in STATED.items()]
+    stages = []
+    for stage in range(len(c.strides)):
+        blocks = (repvgg_block(*(listed[stage][index] for listed in sizes)) for index in range(c.depths[stage]))
         stages.append((module_list("blocks", *blocks),))
-        inputs = outs
     return part("backbone", module_list("stages", *stages), kind="backbone")
 
 
@@ -70,7 +70,7 @@ def matcher(c: Config) -> Part:
 
 def refinement(c: Config) -> Part:
     """Describe how the last map is joined with larger ones, up to the second."""
-    widths = c.widths[:0:-1]
+    widths = c.joined
     steps = (
         (
             conv2d("out_conv1", small, wide, 1, bias=False),
@@ -95,33 +95,25 @@ def _refuse_mismatch(c: Config) -> bool:
         raise ConfigError(Text("the last stage has {width}", width=c.widths[-1]), key="hidden_size", value=c.hidden)
     if not len(c.strides) <= len(c.depths) <= len(c.widths):
         raise ConfigError("fewer widths than depths, or depths than strides", key="stage_num_blocks", value=list(c.depths))
-    if len(c.widths) < 2:
-        raise ConfigError("there is nothing to refine", key="out_features", value=list(c.widths), hint="two stages or more")
     return True
 
 
 STATED: dict[str, Callable[[Config], list[Any]]] = {
-    "stage_block_stride": lambda c: [[stride] + [1] * (depth - 1) for stride, depth in zip(c.strides, c.depths, strict=False)],
-    "stage_block_out_channels": lambda c: [[width] * depth for width, depth in zip(c.widths, c.depths, strict=False)],
     "stage_block_in_channels": lambda c: [
         [before, *[width] * (depth - 1)] for before, width, depth in zip((1, *c.widths), c.widths, c.depths, strict=False)
     ],
-    "fine_fusion_dims": lambda c: list(c.widths[:0:-1]),
+    "stage_block_out_channels": lambda c: [[width] * depth for width, depth in zip(c.widths, c.depths, strict=False)],
+    "stage_block_stride": lambda c: [[stride] + [1] * (depth - 1) for stride, depth in zip(c.strides, c.depths, strict=False)],
 }
-"""Lists that the config class makes of the others and writes into its files; it would follow one that said something else."""
+"""Lists that the config class makes of the others and writes into its files; one that says something else is followed."""
 
 
-def _refuse_other_blocks(c: Config) -> bool:
-    """Refuse lists of blocks that are not what the lists of stages make of them."""
-    for key, rule in STATED.items():
-        given = getattr(c, key)
-        if given is not None and _as_lists(given) != rule(c):
-            raise ConfigError("blocks that differ within a stage are not described", key=key, value=given)
-    return True
-
-
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+def lists_of_numbers(value: Any) -> Any:
+    """Read a number for each block of each stage."""
+    for stage in value:
+        if not isinstance(stage, (list, tuple)) or any(type(entry) is not int or entry < 1 for entry in stage):
+            raise ConfigError(Text("expected a list of whole numbers from {minimum} up, found {value!r:.60}", minimum=1, value=stage))
+    return value
 
 
 FIELDS = (
@@ -138,8 +130,8 @@ FIELDS = (
     settable("mlp", "intermediate_size", lambda c: 2 * c.hidden, "I", "intermediate size"),
     switch("bias", "attention_bias", False),
     computed("fits", _refuse_mismatch),
-    *(choice(key, key, None, report_default=False) for key in STATED),
-    computed("alike", _refuse_other_blocks),
+    *(choice(key, key, lambda c: None, read=lambda value: value and lists_of_numbers(value), report_default=False) for key in STATED),
+    choice("joined", "fine_fusion_dims", lambda c: c.widths[:0:-1], read=lambda value: lists_of_numbers([value])[0], report_default=False),
 )
 IGNORED_KEYS = frozenset(
     """coarse_matching_border_removal coarse_matching_skip_softmax coarse_matching_temperature coarse_matching_threshold fine_kernel_size
