@@ -73,3 +73,37 @@ def test_arithmetic_beside_a_letter_or_a_rounded_figure_is_exact(text: str, wron
 )
 def test_what_is_right_or_only_near_is_no_alarm(text: str) -> None:
     assert audit(text).wrong == ()
+
+
+PAGE = "{name}\n\n参数\n\n7B\n\n上下文长度\n\n{length}\n\n架构\n\nDense\n\n许可证\n\n开放\n\n发布日期\n\n某日\n\n技术规格\n\n注意力\n\nGQA\n\n隐藏维度大小\n\n4096\n\n层数\n\n32\n\n注意力头\n\n32\n\n键值头\n\n8\n"
+LISTING = "以下是 DeepSeek-V3 的配置（简化版）：\n\nhidden_size: 7168\nnum_hidden_layers: 61\nnum_attention_heads: {}\nvocab_size: 129280\nn_routed_experts: 256\n"
+CELLS = "| 项 | 教学版 | 实际 |\n|---|---|---|\n| 专家数 | 4 个 | DeepSeek-V3: {} 专家; Mixtral 8x7B: 8 专家 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        (PAGE.replace("{name}", "Mistral-7B-v0.3").replace("{length}", "{}K"), "32.768", "32.788"),
+        (LISTING, "128", "182"),
+        (CELLS, "256", "265"),
+        ("# Qwen3-0.6B 的结构\n\n隐藏维度为 1,024。\n模型包含 {} 个 Qwen3 Decoder Layer。", "28", "82"),
+        ("Qwen2.5-14B 有 {} 个查询、8 个键值头。", "40", "50"),
+        ("DeepSeek-V3：256 路由专家 + 1 共享专家，top-{} 路由，61 层。", "8", "4"),
+    ],
+)
+def test_a_size_of_a_page_a_listing_or_a_cell_is_held(text: str, right: str, wrong: str) -> None:
+    assert audit(text.format(right)).wrong == ()
+    assert [claim.text[: len(wrong)] for claim in audit(text.format(wrong)).wrong] == [wrong]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "以下是仿照 DeepSeek-V3 的简化模型：\n\nhidden_size: 512\nnum_hidden_layers: 6\nnum_attention_heads: 8\nvocab_size: 129280\n",
+        PAGE.replace("{name}", "Mistral-7B-v0.3").replace("{length}", "32K"),
+        "| 项 | 教学版 | 实际 |\n|---|---|---|\n| 专家数 | DeepSeek-V3 的简化: 4 个 | Mixtral 8x7B: 8 专家 |\n",
+        "DeepSeek-V3 的启发：我们用 64 路由专家、top-2 路由。",
+    ],
+)
+def test_a_size_of_ones_own_is_left(text: str) -> None:
+    assert audit(text).wrong == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.fields import OTHERWISE
@@ -42,10 +42,24 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     only = _only_model(scene)
     mentions = [m for line, found in scene.mentions.items() if not OF_CODE.match(scene.lines[line].text) for m in found]
     named = {m.name: m for found in scene.mentions.values() for m in found if m.kind == MODEL}
-    for lead, said in _clusters(scene, tabled):
+    for lead, said in _joined(_clusters(scene, tabled), only):
         about = lead or only or _member(scene, said, mentions) or _lead_of_sizes(scene, said, named)
         if about is not None:
             yield from _judge(scene, [one for index, setting in said if (one := _hold(scene, index, setting, about)) is not None], about)
+
+
+def _joined(
+    clusters: Iterable[tuple[_Lead | None, list[tuple[int, Setting]]]], only: _Lead | None
+) -> Iterator[tuple[_Lead | None, list[tuple[int, Setting]]]]:
+    """Join the settings that stand far apart below the name of the one model of a text, as on a page of its data: labels and values, no code."""
+    apart: list[tuple[int, Setting]] = []
+    first: _Lead | None = None
+    for lead, said in clusters:
+        if only is None or lead is None or lead.subject.name != only.subject.name or any(setting.coded for _, setting in said):
+            yield lead, said
+            continue
+        first, apart = first or lead, apart + said
+    yield first, apart
 
 
 def _clusters(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[_Lead | None, list[tuple[int, Setting]]]]:
@@ -167,6 +181,8 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
         own = settle(token, about.subject.models, setting.kind) is not None
         example = not own and not token.unit and (token.value or 0) % _BILLION == 0  # ``参数数量: 7,000,000,000`` is what is computed with
         return HeldSetting(index, setting, token, own, loose) if plain and not example else None
+    if setting.kind == "positions" and token.unit in ("k", "K") and token.places == _THOUSANDTHS and token.value is not None:
+        token = token._replace(value=token.value * 1000, unit="", places=0)  # ``131.072K``: a length to the last token
     if token.unit or token.places:
         return None
     values = [possible_sizes(model, setting.kind) for model in about.subject.models]
@@ -180,6 +196,8 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
 _TYPE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures)["']?\s*[:=]""")
 """What begins a line of a config that names a type and no model."""
 _BILLION = 10**9
+_THOUSANDTHS = 3
+"""Decimals of a figure in thousands that says the last digit."""
 _DEFAULT = pattern(r"[A-Za-z_]\w*\s*:\s*(?:int|float|Optional\[int\]|int \| None)\s*=\s*$")
 """Before a number, the name and type of a field of a class: what it is where a config says nothing, and no model's size but where many others are its."""
 _OF_DEFAULTS = 4

@@ -25,6 +25,7 @@ from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_c
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.chinese_clauses import Said, sizes_of_clauses
+from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import UNITS
@@ -35,6 +36,8 @@ from weighbridge.presets.aliases import FAMILY, MODEL
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
+_OTHER_CELLS = pattern(r"\|(?:(?![^|:：]{0,40}[:：]\s?\d)[^|]*(?=\||$))?")
+"""The cells of a row that do not begin with a name, a colon and a number."""
 _CHINESE = pattern(r"[\u4e00-\u9fff]")
 _BARE = pattern(r"(?:v?\d+(?:\.\d+)?[bm]?|base|large|small|medium|tiny|mini|huge|xl|xxl|big)", re.IGNORECASE)
 """A name that is a size alone: whose it is, the words around tell."""
@@ -77,7 +80,12 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     for index in scene.counted_lines:
         text = scene.lines[index].text
         mentions = scene.mentions.get(index) or (topic if index > first else [])
-        if index in tabled or "|" in text or len(text) > LONGEST or not mentions or not _CHINESE.search(text):
+        if index in tabled or len(text) > LONGEST or not mentions or not _CHINESE.search(text):
+            continue
+        if "|" in text and mentions is not topic:
+            text = _OTHER_CELLS.sub(lambda cell: " " * len(cell[0]), text)  # ``| 专家数 | A: 256 专家; B: 8 专家 |``
+            mentions = [mention for mention in mentions if text[mention.column : mention.end].strip()]
+        if "|" in text or not mentions:
             continue
         found = sizes_of_clauses(text, [(m.column, m.end) for m in mentions], topic=mentions is topic)
         if mentions is topic:
@@ -114,7 +122,8 @@ def _is_settled(text: str, one: _Held, mentions: Sequence[Mention], right: Count
     bare = _BARE.fullmatch(text, mention.column, mention.end) is not None
     if one.said.word in _COUNTS and not one.said.sure:
         return not bare and wrong[one.name] == 1 and one.near
-    return one.said.sure and not bare and wrong[one.name] == 1 and _TIED.fullmatch(text, mention.end, one.said.start) is not None
+    tied = _TIED.fullmatch(text, mention.end, one.said.start) or _OF_NAME.fullmatch(text, one.said.end, mention.column)
+    return one.said.sure and not bare and wrong[one.name] == 1 and tied is not None
 
 
 _SISTERS = 2
@@ -123,6 +132,8 @@ _TIED = pattern(
     r"(?=.*(?:有|为|是|的|采用|使用|包含|[:：]))(?:模型)?[^()（）、]{1,16}",
 )
 """What stands between a full name and the only size that is said of it."""
+_OF_NAME = pattern(r"\s?个\s?")
+"""And between a number and the name of the model of whose layers there are so many."""
 
 
 def _hold(scene: Scene, index: int, said: Said, mentions: Sequence[Mention]) -> _Held | None:
@@ -145,7 +156,11 @@ def _hold(scene: Scene, index: int, said: Said, mentions: Sequence[Mention]) -> 
 
 def _token(scene: Scene, index: int, said: Said) -> Token | None:
     """Return the number of a size as the checks of counts read it."""
-    return next((token for token in tokens(scene.lines[index].text, index) if token.kind == "num" and token.start == said.start), None)
+    text = scene.lines[index].text
+    read = next((token for token in tokens(text, index) if token.kind == "num" and token.start == said.start), None)
+    if read is None and text[said.start : said.end].isdecimal():
+        return Token("num", text[said.start : said.end], index, said.start, said.end, Exact(text[said.start : said.end]))  # ``top-8``
+    return read
 
 
 def _hold_one(scene: Scene, token: Token, said: Said, mention: Mention, subject: Subject) -> _Held | None:

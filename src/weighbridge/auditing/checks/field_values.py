@@ -25,7 +25,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "experts": ("experts", "num_experts", "num_local_experts", "n_routed_experts"),
     "active": ("active", "num_experts_per_tok"),
     "shared": ("n_shared_experts", "num_shared_experts"),
-    "positions": ("positions", "max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
+    "positions": ("positions", "max_position_embeddings", "n_positions", "max_sequence_length", "seq_length", "max_source_positions", "max_target_positions"),
     "patch": ("patch", "patch_size", "patch_height"),
     "image": ("image_size", "image_height"),
 }  # fmt: skip

@@ -43,7 +43,7 @@ _KINDS = (
     ("pause", r"[、/+]|以及|[和与及跟]"),
     (
         "filler",
-        r"注意力(?:机制|部分|模块|方面|层)?(?=\s?(?:采用|使用|是|为|中|方面|[:：,，]))|(?:结构|规模|配置|总体|整体|架构)上|主[干体](?:部分)?(?=\s?(?:是|为|由|采用))|核心(?:结构|架构|参数)(?=\s?(?:是|为|[:：]))|mla(?=\s?(?:把|将|中|里))|(?:采用了?|使用了?|用了?|是)\s?(?:gqa|mha|mqa|mla|moe)(?:架构|机制)?(?![A-Za-z层])|而?相比之下|不过|同时|并且|但是?|然而|而且?|则|且|它们?|其(?:中)?|该|有|为|是|共有?|一共|总共|共计|总计|合计|包[含括]|含有?|采用了?|使用了?|用了?|支持|堆叠?了?|由|组成|构成|只有|仅有?|只"
+        r"路由(?![专器层网])|注意力(?:机制|部分|模块|方面|层)?(?=\s?(?:采用|使用|是|为|中|方面|[:：,，]))|(?:结构|规模|配置|总体|整体|架构)上|主[干体](?:部分)?(?=\s?(?:是|为|由|采用))|核心(?:结构|架构|参数)(?=\s?(?:是|为|[:：]))|mla(?=\s?(?:把|将|中|里))|(?:采用了?|使用了?|用了?|是)\s?(?:gqa|mha|mqa|mla|moe)(?:架构|机制)?(?![A-Za-z层])|而?相比之下|不过|同时|并且|但是?|然而|而且?|则|且|它们?|其(?:中)?|该|有|为|是|共有?|一共|总共|共计|总计|合计|包[含括]|含有?|采用了?|使用了?|用了?|支持|堆叠?了?|由|组成|构成|只有|仅有?|只"
         r"|达到?了?|高达|多达|大?约为?|大概|近|也|仍|还|的|了|模型(?!并|训|蒸)|版本?|规格|型号|结构|网络(?!层)|总体|整个|具体来说|如下|(?:规模|结构|配置|大小)?(?:相当|相同|一样|一致)|(?:一|[两三四五六几多])[个种款](?!头|专)|不同的?(?=尺寸|规模|版本|规格|大小)|尺寸|以(?=.{0,30}为例)|为例|典型的?|(?:训练|推理)?显存(?:估算|计算)|参数量?(?:估算|计算)|配置|里|中(?!间|文)|具有|拥有|带有?|[\s:：=≈~*_\"'`·—-]",
     ),
 )
@@ -52,6 +52,7 @@ _PIECE = pattern("|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS), re.
 _EXPERTS = r"个?\s?(?:路由|routed)?\s?(?:专家|experts?\b)"
 _MEASURES = (
     ("kv_heads", r"\s?[个组对]?\s?(?:kv|键值|k/v|key[-/]value)\s?(?:注意力)?\s?(?:头|heads?\b)"),
+    ("heads", r"\s?个\s?(?:查询|query|q)(?=\s?[、,，和与])"),
     ("heads", r"\s?个?\s?(?:自?注意力|查询|query|q|(?:self-)?attention)?\s?(?:头(?![部文像])|heads?\b)"),
     ("shared", r"\s?个?\s?共享专家"),
     ("experts", rf"\s?{_EXPERTS}"),
@@ -69,6 +70,7 @@ _VARIANT = pattern(r"\s?的(?:版本|变体|型号|模型)")
 """Behind a number, what says that another model than the one at hand has it."""
 _THING = pattern(r"\s?个(?!\S)|\s?个(?=[,，、;；。()（）和与]|$)")
 _LABELS = (
+    ("active", r"top\s?-?\s?(?=\d{1,2}\s?(?:个?(?:路由)?(?:专家|路由)|激活|[,，。;；、)）]|$))"),
     ("active", r"激活(?:的)?专家(?:数量?|个数)?|(?:每个\s?token\s?|每次)?(?:激活|选[择中]?)(?=\s?(?:其中\s?)?\d+\s?个)"),
     (
         "active_total",
@@ -123,6 +125,16 @@ def read_pieces(text: str, names: Sequence[tuple[int, int]]) -> list[Piece]:
             if found and found[-1].word == "layers" and found[-1].end == place and text.startswith("层", end):
                 place = end + 1  # ``12 层 BERT 层``
                 continue
+            counted = next((one for one in reversed(found) if one.kind != "filler"), None)
+            named = _NAMED_LAYERS.match(text, end) if counted is not None and counted.kind == "number" and not counted.word else None
+            if named is not None and counted is not None and _OF_NAME.fullmatch(text, counted.at, place):
+                found += [  # ``28 个 Qwen3 Decoder Layer`` is said of Qwen3
+                    Piece("name", "", place, place, at),
+                    counted._replace(word="layers", end=named.end()),
+                ]
+                found.remove(counted)
+                place = named.end()
+                continue
             found.append(Piece("name", "", place, end, at))
             place = end
             continue
@@ -131,6 +143,13 @@ def read_pieces(text: str, names: Sequence[tuple[int, int]]) -> list[Piece]:
         found.append(piece)
         place = piece.end
     return [one for one in found if one.kind != "filler"]
+
+
+_NAMED_LAYERS = pattern(
+    r"\s?(?:(?:transformer|decoder|encoder|解码器?|编码器?)\s?){1,2}(?:layers?|blocks?|层|块)(?![A-Za-z])", re.IGNORECASE
+)
+_OF_NAME = pattern(r"\s?个\s?")
+"""Behind the name of a model, what calls layers by it, and what stands between their number and the name."""
 
 
 def _piece_at(text: str, place: int, stop: int) -> Piece:
