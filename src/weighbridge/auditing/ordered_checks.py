@@ -22,6 +22,7 @@ from weighbridge.auditing.checks import (
     number_shares,
     owned_counts,
     paired_lists,
+    restated_sizes,
     restated_units,
     run_times,
     sentence_bytes,
@@ -42,7 +43,7 @@ OF_COUNTS = (
     chinese_owners,
     closed_families,
 )
-OF_PASSAGES = (restated_units, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
+OF_PASSAGES = (restated_units, restated_sizes, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
 OF_BYTES = (
     weight_groups,
     lettered_bytes,

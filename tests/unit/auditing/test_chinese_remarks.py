@@ -107,3 +107,30 @@ def test_a_size_of_a_page_a_listing_or_a_cell_is_held(text: str, right: str, wro
 )
 def test_a_size_of_ones_own_is_left(text: str) -> None:
     assert audit(text).wrong == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("7B 模型意味着有 {} 亿个参数，按半精度要算清楚。", "70", "90"),
+        ("在 13B（{} 亿）参数的底座上微调。", "130", "310"),
+        ("ChatGLM-6B 能对话。该模型基于 General Language Model (GLM) 架构，拥有 {} 亿参数。", "62", "92"),
+        ("ChatGLM-6B 能对话。该模型超过了 LLaMA-13B，拥有 {} 亿参数。", "62", "92"),
+    ],
+)
+def test_a_count_after_another_name_is_of_the_model_at_hand(text: str, right: str, wrong: str) -> None:
+    assert audit(text.format(right)).wrong == ()
+    assert [claim.text[: len(wrong)] for claim in audit(text.format(wrong)).wrong] == [wrong]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7B（76 亿参数）的模型各家不同。",
+        "1.5B（16 亿）参数的也有。",
+        "该模型击败了 LLaMA-13B，拥有 62 亿参数。",
+        "它打败了 BERT-large，却只有 6600 万参数。",
+    ],
+)
+def test_a_count_of_no_named_model_is_left(text: str) -> None:
+    assert audit(text).wrong == ()

@@ -39,7 +39,7 @@ _BACKGROUND = pattern(
     r"|same (?:[\w-]+ ){1,3}(?:as|of|in)|as (?:in|with|for)|(?:inherited|borrowed|taken|known|familiar|copied) from|(?:successor|predecessor|alternative|answer|sibling|relative|rival|cousin|heir) (?:to|of)"
     r"|outperform\w*|surpass\w*|exceed\w*|rival\w*|beat(?:s|ing)?|trail\w*|approach(?:es|ing)|(?:better|worse|weaker|stronger|well|favou?rably|parity|par|competes?|competitive|comparable|close|ahead|behind) (?:than|as|against|with|to|of)"
     r"|(?:including|against|over|beyond|alongside|unique to|level of [\w -]{0,24}(?:such as|like)))(?: that of)?(?: both)?(?: the| an?)?(?: (?:much |far )?(?:larger|smaller|bigger|older|earlier|newer|previous|original))?\s*[*_`'\"]*$"
-    r"|(?:比起?|超过了?|超越了?|远超|优于|胜过|击败|媲美|不如|接近|对标|高于|低于|大于|小于|不同于|不像|相比于?|相较于?|较之?|区别于)\s?[*_`\"']*$",
+    r"|(?:比起?|超过了?|超越了?|远超|优于|胜过|击败|媲美|不如|接近|对标|高于|低于|大于|小于|不同于|不像|相比于?|相较于?|较之?|区别于|打败|战胜|追平|赶上|赶超|领先于?|逼近|强于|好于|碾压)了?\s?[*_`\"']*$",
     re.IGNORECASE,
 )
 _LONGEST_WORDS = 64

@@ -97,9 +97,9 @@ def _owner(scene: Scene, token: Token, start: int, clause: int) -> Mention | Non
             if about[-1].kind == MODEL and len({m.names for m in about}) == 1 and not _turns(text, about[-1].end, clause)
             else None
         )
-    if named or not (_OF_ABOVE.match(text, start, token.start) or _is_of_only_model(scene, token)):
+    if any(not _is_framed(text, m) for m in named) or not (_OF_ABOVE.match(text, start, token.start) or _is_of_only_model(scene, token)):
         return None
-    found = topic(scene, token.line, token.start)
+    found = topic(scene, token.line, max(0, start - 1) if named else token.start)
     return found.mention if found is not None else None
 
 
@@ -180,7 +180,7 @@ _SUPPOSED = pattern(
     r"剪枝|蒸馏|裁剪|压缩后|微调后|精简|假设|如果|假如|要是|倘若|若|假如|比如说|不是|并非|而非|误|传闻|据传|预计|可能|自己|我们训练|又训练|训练[了出]一个|改成|改为|换成|缩小|裁剪|前者|后者|学生|教师|分别"
 )
 _COMPARES = pattern(
-    r"(?:比|比起|超过|超越|相比于?|较|不同于|类似于?|类似|继|基于|源自|来自|对标|媲美|优于|胜过|高于|低于|不如|接近|远超|击败|参考|借鉴|沿用|与|和|跟|同|以|从|像|由|用|在|对|给|将|把|让|于|通过|训练|微调|加载|部署|压缩|剪枝|蒸馏|裁剪|量化)\s?[*_`]{0,3}$"
+    r"(?:比|比起|超过|超越|相比于?|较|不同于|类似于?|类似|继|基于|源自|来自|对标|媲美|优于|胜过|高于|低于|不如|接近|远超|击败|参考|借鉴|沿用|与|和|跟|同|以|从|像|由|用|在|对|给|将|把|让|于|通过|训练|微调|加载|部署|压缩|剪枝|蒸馏|裁剪|量化|打败|战胜|追平|赶上|赶超|领先|逼近|强于|好于|逊于|弱于|落后)了?\s?[*_`]{0,3}$"
 )
 _AFTER = pattern(r"[*_`]{0,3}\s?(?:之后|之前|的?基础上|相比|相当|类似|一样|不同|等模型|那样|等)")
 """Around a model that a sentence only compares its own with."""

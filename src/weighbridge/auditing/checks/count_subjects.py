@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from weighbridge.auditing.checks.background import is_left_behind
+from weighbridge.auditing.checks.background import is_background, is_left_behind
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, first_lines, words_of
@@ -48,11 +48,17 @@ class Subject(NamedTuple):
     firm: bool
 
 
+_THIS_MODEL = pattern(r"[\s\W]*(?:(?:该|此|这个|这款|本)\w{0,4}模型|它(?!们|的)|this (?:\w+ )?model\b|it\b)", re.IGNORECASE)
+"""How a sentence begins that is about the model above it, whatever others it names."""
+
+
 def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | None:
     """Return what a count is said of: the name before it in its sentence, close after it, or that its lines are about."""
     text = scene.lines[token.line].text
     named = [m for m in scene.mentions.get(token.line, ()) if m.end <= stop]
     before = [m for m in named if start <= m.column and m.end <= token.start]
+    if before and _THIS_MODEL.match(text, start) and all(is_background(text, m.column) for m in before):
+        return None  # ``该模型超过了 LLaMA-13B，拥有 62 亿参数``
     if before:
         based = len(before) > 1 and is_base(text, before[-2], before[-1])
         mention = _subject_by_place(text, token, before) or before[-2 if based else -1]

@@ -31,7 +31,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         if low.line != high.line or scene.given:
             continue
         text = scene.lines[low.line].text
-        family = _family(scene, low) if _AHEAD.search(text, 0, low.start) and _TO.fullmatch(text, low.end, high.start) else None
+        said = _AHEAD.search(text, 0, low.start) is not None or {low.unit, high.unit} <= _PLAIN_UNITS
+        family = _family(scene, low) if said and _TO.fullmatch(text, low.end, high.start) else None
         if family is not None and not is_of_their_own(scene, low.line):
             yield from _judge(scene, family, (low, high))
 
@@ -73,6 +74,8 @@ _AHEAD = pattern(
     r"(?:(?:参数|规模|大小|尺寸)(?:总?量|数量?|规模|范围)?(?:范围)?(?:可以?|都)?(?:从|由|在|介于|为|是|覆盖|涵盖|[:：]|\s|大?约)*|\bfrom\s|\bbetween\s|\brang\w+ (?:in size )?(?:from\s)?)[\s*_`~≈约]*$",
     re.IGNORECASE,
 )
+_PLAIN_UNITS = frozenset("bm")
+"""Units in which two counts are a range without a word for parameters: ``LLaMA   开源基座   7B~65B``."""
 _TO = pattern(r"\s?(?:个?参数|param(?:eter)?s?)?[\s*_`]*(?:到|至|~|～|–|—|-|\bto\b|\band\b|不等)[\s*_`~≈约]*", re.IGNORECASE)
 """Before the lower end, and between the two."""
 _PARTED = pattern(
