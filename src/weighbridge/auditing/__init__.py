@@ -41,7 +41,7 @@ A text flows through six steps, and the files follow them.
    ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves
    open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model
    that a sentence only supposes or brings up without a name (``other_models``).
-5. Find counts and sizes one digit off the model's own (``slipped_counts`` with ``nominal_sizes``, ``slipped_sizes``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
+5. Find counts and sizes one digit off the model's own (``slipped_counts`` with ``nominal_sizes``, ``slipped_sizes``, ``odd_sizes``, ``settled_sizes``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 ``every_check`` runs the checks of steps 4 and 5 in their order (``ordered_checks`` lists those of one kind), and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
@@ -67,6 +67,7 @@ from weighbridge.auditing.checks import (
     family_sentences,
     head_widths,
     memory_budgets,
+    odd_sizes,
     offers,
     open_sums,
     original_transformer,
@@ -77,6 +78,7 @@ from weighbridge.auditing.checks import (
     paper_tables,
     restated,
     row_relations,
+    settled_sizes,
     slipped_counts,
     slipped_sizes,
     stated_parts,
@@ -142,6 +144,8 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
         claims += claims_beside(elsewhere.leave_out_of_parts(scene, family_sentences.check(scene, tabled, claims)), claims)
         claims += slipped_counts.check(scene, tabled, claims)
         claims += slipped_sizes.check(scene, tabled, claims)
+        claims += odd_sizes.check(scene, tabled, claims)
+        claims += settled_sizes.check(scene, tabled, claims)
     claims = put_before_rounded(claims, memory_budgets.check(scene))
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims = elsewhere.leave_out_denied(scene, claims)

@@ -30,6 +30,8 @@ def is_clean(scene: Scene, one: Sentence, size: DescribedSize, right: int, *, co
         return False
     first = max((m.end() for m in CLAUSE.finditer(text, one.start, size.first)), default=one.start)
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last, one.stop)), one.stop)
+    if size.word in _ROUTED and _LEFT.search(text, one.start, one.stop) is not None:
+        return False
     if is_another_sources(text, size.end, one.stop, right):
         return False
     if _ANOTHER_THING.search(text, one.start, size.first):
@@ -72,6 +74,9 @@ def _is_the_rest(one: Sentence, size: DescribedSize) -> bool:
     return any(whole - some == size.value for whole in before for some in before)
 
 
+_ROUTED = frozenset(("experts", "active", "shared"))
+_LEFT = pattern(r"\b(?:idle|unused|remaining|remain|rest|left|inactive|untouched|asleep)\b|其余|剩|未被|空闲|闲置", re.IGNORECASE)
+"""What is said of those experts of a model that do not work on a token: ``6 experts sit idle``."""
 _DENIED = pattern(r"(?:不是|并非|而非|不再是|并不[像是])[^,，。;；、\d]{0,8}$")
 """Right before a number, what says that it is another's: ``不是 24 层而是 12 层``."""
 _TOP_OF = pattern(r"\btop[- ]?$", re.IGNORECASE)
@@ -93,7 +98,7 @@ _ONE_MORE = pattern(r"(?<![是为成])一[个种款](?:[\u4e00-\u9fff]{1,4}的)?
 _CALLED = pattern(r"^[*_`]*\s(?:variant|version|model|checkpoint)\b", re.IGNORECASE)
 """Right behind a name, what only says that it is a model's: ``the 70B variant``."""
 _TOP = pattern(
-    r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= \d{1,3} heads)|\b(?:split|divided) (?:in)?to\W*$|每一?个?\s?(?:输入)?\s?(?:tokens?|词元?|单词|汉字|字符?|词向量|patch|图块|位置|样本)",
+    r"on top of the other|one after the other|on top of each other|\b(?:split|divided) (?:in)?to(?= {1,3}(?:\d{1,3} )?(?:attention )?heads)|\b(?:split|divided) (?:in)?to\W*$|每一?个?\s?(?:输入)?\s?(?:tokens?|词元?|单词|汉字|字符?|词向量|patch|图块|位置|样本)",
     re.IGNORECASE,
 )
 _EACH = pattern(

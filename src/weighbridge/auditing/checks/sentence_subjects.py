@@ -61,7 +61,7 @@ def sections(scene: Scene, tabled: Collection[int]) -> Iterator[list[Sentence]]:
             section = []
         if index in tabled or len(line.text) > LONGEST or not _DIGIT.search(line.text):
             continue
-        sizes = _sizes_of(scene, index)
+        sizes = sizes_of_line(scene, index)
         if sizes:
             section += _sentences(scene, index, sizes)
     yield section
@@ -72,7 +72,7 @@ def unnamed_sentences(scene: Scene, tabled: Collection[int], models: tuple[Model
     for index in scene.counted_lines:
         if index in tabled or len(scene.lines[index].text) > LONGEST:
             continue
-        sizes, start = _sizes_of(scene, index), 0
+        sizes, start = sizes_of_line(scene, index), 0
         for stop in (*_ends(scene, index), len(scene.lines[index].text)) if sizes else ():
             inside = tuple(size for size in sizes if start <= size.first and size.last <= stop)
             if inside and not any(start <= m.column < stop for m in scene.mentions.get(index, ())):
@@ -80,7 +80,7 @@ def unnamed_sentences(scene: Scene, tabled: Collection[int], models: tuple[Model
             start = stop
 
 
-def _sizes_of(scene: Scene, index: int) -> list[DescribedSize]:
+def sizes_of_line(scene: Scene, index: int) -> list[DescribedSize]:
     """Return the sizes of a line, in words and in letters: ``XLM-R Base (L = 12, H = 768, A = 12)``."""
     found = {size.start: size for size in sizes_in_text(scene.lines[index].text)}
     for size in scene.stated_index.on.get(index, ()):

@@ -13,6 +13,7 @@ from functools import lru_cache
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.fields import field_claim
+from weighbridge.auditing.checks.odd_sizes import COUNTS
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
@@ -98,6 +99,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         (not worded and (number < _TELLING or number % 100 == 0 or _TOKENS.match(behind)))
         or _BESIDE.search(ahead)
         or _FOLLOWS.match(behind)
+        or COUNTS.match(behind)
         or _OTHER_SIZES.search(clause)
     ):
         return
