@@ -87,8 +87,16 @@ def source(config: Any) -> str:
 def translated_keys(config: Any, text: str) -> list[str]:
     """Return further keys that a config's class translates, or that a model asks for without there being such a field."""
     asked = re.findall(r"""(?:kwargs\.(?:pop|get)|setdefault|kwargs)[(\[]\s*["'](\w+)["']""", text)
-    looked = re.findall(r"""(?:getattr|hasattr)\(\s*[\w.]*config[\w.]*,\s*["'](\w+)["']""", text)
-    return list(dict.fromkeys((*type(config).attribute_map, *asked, *looked)))
+    return list(dict.fromkeys((*type(config).attribute_map, *asked, *looked_up_keys(text))))
+
+
+def looked_up_keys(text: str) -> list[str]:
+    """Return the keys that a source looks up in a config which may not have them.
+
+    >>> looked_up_keys('width = getattr(config, "head_dim", None)')
+    ['head_dim']
+    """
+    return list(dict.fromkeys(re.findall(r"""(?:getattr|hasattr)\(\s*[\w.]*config[\w.]*,\s*["'](\w+)["']""", text)))
 
 
 def _within(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Change]:

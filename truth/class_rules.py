@@ -28,7 +28,7 @@ HEADS = "hidden_size % num_attention_heads == 0"
 CONVOLUTIONS = "len(conv_stride) == len(conv_kernel) == len(conv_dim)"
 QUANTIZERS = "num_semantic_quantizers < num_quantizers; codebook_size & codebook_size - 1 == 0"
 COUNTED = f"{CONVOLUTIONS}; num_feat_extract_layers == len(conv_dim)"
-GROUPED_CONVOLUTIONS = f"{COUNTED}; hidden_size % num_conv_pos_embedding_groups == 0"
+GROUPED_CONVOLUTIONS = f"{COUNTED}; feat_extract_norm in ('group', 'layer'); hidden_size % num_conv_pos_embedding_groups == 0"
 MAMBA = (
     "mamba_d_head == 'auto' or mamba_d_head * mamba_n_heads == mamba_expand * hidden_size; mamba_expand * hidden_size % mamba_n_heads == 0"
 )
@@ -36,7 +36,7 @@ STATIC = "num_static_categorical_features <= 0 or cardinality == [] or \
 len([0] if cardinality is None else cardinality) == num_static_categorical_features; \
 not embedding_dimension or num_static_categorical_features <= 0 or len(embedding_dimension) == num_static_categorical_features"
 POINTS = "type(decoder_n_points) is not list or len(decoder_n_points) == num_feature_levels"
-FEED_FORWARD = "feed_forward_proj.count('-') == 0 or (feed_forward_proj.count('-') == 1 and feed_forward_proj.startswith('gated-'))"
+FEED_FORWARD = "is_activation(feed_forward_proj.removeprefix('gated-')); feed_forward_proj.count('-') == 0 or (feed_forward_proj.count('-') == 1 and feed_forward_proj.startswith('gated-'))"
 LAYER_TYPE = "layer_type in ('basic', 'bottleneck')"
 GROUPED = "num_attention_heads % num_key_value_heads == 0"
 ODD = "{0} % 2 == 1"
@@ -44,6 +44,10 @@ WHOLE_HEADS = "(before.d_model // before.decoder_attention_heads if head_dim is 
 """The width of a head is worked out before other names are put in their place, and held to the width of the model after that."""
 BLOCKS = "0 < context_size <= max_pos_emb"
 ODD_DEPTHWISE = ODD.format("conv_depthwise_kernel_size")
+PADDED = "pad_token_id is None or -vocab_size <= pad_token_id < vocab_size"
+ROTARY_WIDTH = "head_dim is not None or unscaled(rope_parameters)"
+NARROWED = "hidden_size // attention_downsample_rate // num_attention_heads > 0"
+WHOLE_NARROWED = "hidden_size // attention_downsample_rate % num_attention_heads == 0; hidden_size % num_attention_heads == 0"
 BARE = "not add_adapter"
 SUMMARY = "summary_type != 'attn'"
 
@@ -124,9 +128,12 @@ RULES = {
     "HieraConfig": "masked_unit_size[0] % query_stride[0] ** (len(depths) - 1) == 0; num_query_pool < len(depths)",
     "HubertConfig": COUNTED,
     "Idefics2PerceiverConfig": "num_key_value_heads <= resampler_n_heads",
+    "IdeficsConfig": "alpha_initializer in ('zeros', 'ones') or (alpha_initializer in ('normal', 'gaussian', 'random') and alpha_type == 'vector'); "
+    "alpha_type in ('vector', 'float')",
     "InformerConfig": STATIC,
     "Inkling2Config": "vision_config.text_hidden_size == text_config.hidden_size",
     "InternLM3Config": "attention_bias == mlp_bias",
+    "InternVLVisionConfig": "norm_type in ('layer_norm', 'rms_norm')",
     "IQuestCoderConfig": "clip_qkv is None; not use_sliding_window",
     "JambaConfig": "attn_layer_offset < attn_layer_period; expert_layer_offset < expert_layer_period",
     "JetMoeConfig": "num_experts_per_tok <= num_local_experts",
@@ -135,6 +142,7 @@ RULES = {
     "num_attention_heads_per_layer is None or len(num_attention_heads_per_layer) == num_hidden_layers; "
     "layer_types is None or len(layer_types) == num_hidden_layers; mlp_layer_types is None or len(mlp_layer_types) == num_hidden_layers; "
     "rope_scaling is not None",
+    "Lfm3Config": PADDED,
     "LightGlueConfig": "descriptor_dim % num_attention_heads == 0",
     "Llama4TextConfig": "not no_rope_layers or layer_types is not None or len(no_rope_layers) == num_hidden_layers",
     "LongT5Config": FEED_FORWARD,
@@ -146,12 +154,16 @@ RULES = {
     "MimiDecoderConfig": QUANTIZERS,
     "MimiEncoderConfig": QUANTIZERS,
     "MiMoV2FlashConfig": "rope_scaling is not None",
+    "MiniMaxConfig": ROTARY_WIDTH,
     "MistralLarge4TextConfig": "kv_source_layers is None or len(kv_source_layers) == num_hidden_layers",
+    "MixtralConfig": ROTARY_WIDTH,
     "MllamaTextConfig": "pad_token_id is None or -vocab_size - 8 <= pad_token_id < vocab_size + 8",
     "MllamaVisionConfig": "(supported_aspect_ratios is not None and supported_aspect_ratios != [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]]) "
     "or max_num_tiles == 4",
+    "MobileBertConfig": "normalization_type in ('layer_norm', 'no_norm')",
     "MobileNetV1Config": "depth_multiplier > 0",
     "MobileNetV2Config": "depth_multiplier > 0",
+    "ModernBertConfig": PADDED,
     "Molmo2Config": "-vision_config.num_hidden_layers <= min([24, 18] if adapter_config.vision_feature_layer is None else adapter_config.vision_feature_layer); "
     "max([24, 18] if adapter_config.vision_feature_layer is None else adapter_config.vision_feature_layer) < vision_config.num_hidden_layers",
     "Molmo2TextConfig": "qk_norm_type in ('qwen3', 'olmo'); additional_vocab_size >= 0",
@@ -171,10 +183,12 @@ RULES = {
     "NemotronH_Omni_Reasoning_V3_Config": "vision_config.video_temporal_patch_size == video_temporal_patch_size",
     "NeoMMEConfig": f"{GROUPED}; residual_multiplier > 0",
     "NystromformerConfig": "not inv_coeff_init_option",
-    "OlmoHybridConfig": "layer_types is None or 'linear_attention' in layer_types; "
+    "OlmoHybridConfig": "layer_types is not None or num_hidden_layers > 1; "
+    "layer_types is None or 'linear_attention' in layer_types; "
     "layer_types is None or any(kind != 'linear_attention' for kind in layer_types)",
     "Phi4MultimodalAudioConfig": "time_reduction % 2 == 0",
     "PI0Config": "dit_config.hidden_size % 2 == 0",
+    "PixtralVisionConfig": "hidden_size // num_attention_heads % 2 == 0 or hidden_size // num_attention_heads < 5",
     "PocketTTSConfig": "flow_head_config.condition_dim == hidden_size; flow_head_config.latent_dim == latent_dim",
     "PPDocLayoutV4Config": "num_coords == 10",
     "PPLCNetConfig": "len(block_configs) == 5",
@@ -182,6 +196,8 @@ RULES = {
     "PPLCNetV4Config": "block_configs is None or len(block_configs) == 4; stem_type in ('large', 'small')",
     "PromptDepthAnythingConfig": "depth_estimation_type in ('relative', 'metric')",
     "PvtConfig": "type(image_size) is not list",
+    "QianfanOCRVisionConfig": "norm_type in ('layer_norm', 'rms_norm')",
+    "Qwen2_5OmniDiTConfig": "len(enc_channels) == len(enc_kernel_sizes) == len(enc_dilations)",
     "Qwen4ExpTextConfig": "(hidden_act if output_gate_type is None else output_gate_type) in ('sigmoid', 'silu'); hc_count > 1; num_experts > 0; "
     "0 < num_experts_per_tok <= num_experts; moe_intermediate_size > 0; shared_expert_intermediate_size > 0",
     "RadioConfig": "video_temporal_patch_size is None or video_temporal_patch_size >= 2",
@@ -190,8 +206,14 @@ RULES = {
     "RegNetConfig": "layer_type in ('x', 'y')",
     "ResNetConfig": LAYER_TYPE,
     "RTDetrResNetConfig": LAYER_TYPE,
+    "Sam2MaskDecoderConfig": NARROWED,
+    "Sam2VideoMaskDecoderConfig": NARROWED,
+    "Sam3TrackerMaskDecoderConfig": NARROWED,
+    "Sam3TrackerVideoMaskDecoderConfig": NARROWED,
     "Sam3VideoConfig": "hotstart_delay <= 0 or hotstart_unmatch_thresh <= hotstart_delay; "
     "hotstart_delay <= 0 or hotstart_dup_thresh <= hotstart_delay",
+    "SamHQMaskDecoderConfig": WHOLE_NARROWED,
+    "SamMaskDecoderConfig": WHOLE_NARROWED,
     "SegGptConfig": "merge_index <= min(intermediate_hidden_state_indices)",
     "SEWConfig": GROUPED_CONVOLUTIONS,
     "SEWDConfig": GROUPED_CONVOLUTIONS,
@@ -212,6 +234,8 @@ RULES = {
     "UniSpeechSatConfig": GROUPED_CONVOLUTIONS,
     "UnivNetConfig": "len(resblock_kernel_sizes) == len(resblock_stride_sizes) == len(resblock_dilation_sizes)",
     "UnlimitedOcrTextConfig": "sliding_window is not None",
+    "UVDocConfig": "padding_mode in ('reflect', 'zeros', 'replicate', 'circular')",
+    "VideoMAEConfig": "num_frames >= tubelet_size",
     "VitsConfig": "len(upsample_kernel_sizes) == len(upsample_rates)",
     "Wav2Vec2Config": GROUPED_CONVOLUTIONS,
     "Wav2Vec2BertConfig": f"not use_intermediate_ffn_before_adapter or add_adapter; {ODD_DEPTHWISE}",
@@ -243,6 +267,7 @@ OF_MODELS = {
     ),
     "unispeech": {"UniSpeechForSequenceClassification": BARE},
     "unispeech-sat": dict.fromkeys(("UniSpeechSatForSequenceClassification", "UniSpeechSatForAudioFrameClassification"), BARE),
+    "videomae": {"VideoMAEForPreTraining": "type(patch_size) is not list"},
     "vit_mae": {"ViTMAEForPreTraining": "squared(image_size, patch_size)"},
     "wav2vec2": dict.fromkeys(("Wav2Vec2ForSequenceClassification", "Wav2Vec2ForAudioFrameClassification"), BARE),
     "wav2vec2-bert": dict.fromkeys(("Wav2Vec2BertForSequenceClassification", "Wav2Vec2BertForAudioFrameClassification"), BARE),
@@ -257,7 +282,7 @@ OF_MODELS = {
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
 WORDS = frozenset(
-    "sections_fit squared stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale kind".split()
+    "is_activation sections_fit squared unscaled stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale kind".split()
 )
 
 
@@ -268,7 +293,10 @@ def keys(rule: str) -> list[str]:
     ['text_config.hidden_size', 'depths']
     """
     plain = re.sub(r"'[^']*'", "''", rule)
-    named = (match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper") for match in NAME.finditer(plain))
+    named = (
+        match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper").removesuffix(".removeprefix")
+        for match in NAME.finditer(plain)
+    )
     found = (name.removeprefix(BEFORE) for name in named)
     return list(dict.fromkeys(name for name in found if name not in WORDS))
 

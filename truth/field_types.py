@@ -35,8 +35,8 @@ READ_BY_ROTARY = ("hidden_size", "max_position_embeddings", "num_attention_heads
 def kind(declared: Any) -> str:
     """Write a declared type in a word.
 
-    >>> kind(int | None), kind(list[int] | tuple[int, ...]), kind(typing.Literal["mean", "cls"])
-    ('int|null', '[int]', '"mean"|"cls"')
+    >>> kind(int | None), kind(list[int] | tuple[int, ...]), kind(typing.Literal["mean", "cls"]), kind(dict[typing.Literal["full"], dict])
+    ('int|null', '[int]', '"mean"|"cls"', '{full}')
     """
     origin, arguments = typing.get_origin(declared), typing.get_args(declared)
     if declared is None or declared is types.NoneType:
@@ -50,6 +50,8 @@ def kind(declared: Any) -> str:
         return f"[{kind(arguments[0])}]" if arguments else "list"
     if declared is tuple or origin is tuple:
         return ""  # JSON has none
+    if origin is dict and typing.get_origin(arguments[0]) is typing.Literal:
+        return "{" + ",".join(typing.get_args(arguments[0])) + "}"
     if declared is dict or origin is dict:
         return "object"
     if declared in (int, float, bool, str):
@@ -107,6 +109,13 @@ def _sub_configs(cls: Any) -> Iterator[str]:
     for key, spec in (cls.sub_configs_defaults or {}).items():
         auto = spec.config_class.__name__ == "AutoConfig"
         yield f"{key}={spec.model_type or '' if auto else ':' + spec.config_class.__name__}"
+    yield from (f"{key}=:{inner.__name__}" for key, inner in _further(cls))
+
+
+def _further(cls: Any) -> list[tuple[str, Any]]:
+    """Return the sub-configs of which a class says nothing but their class."""
+    known = cls.sub_configs_defaults or {}
+    return [(key, inner) for key, inner in cls.sub_configs.items() if key not in known and inner.__name__ != "AutoConfig"]
 
 
 def _refused_lists(cls: Any) -> Iterator[str]:
@@ -191,6 +200,7 @@ def find_field_types() -> tuple[dict[str, str], dict[str, list[str]], dict[str, 
         if cls.__name__ in lines:
             continue
         classes[cls.__name__] = cls
+        todo += [inner for _, inner in _further(cls)]
         todo += [spec.config_class for spec in (cls.sub_configs_defaults or {}).values() if spec.config_class.__name__ != "AutoConfig"]
         lines[cls.__name__] = _line(_of_class(cls, general), list(_sub_configs(cls)), list(_refused_lists(cls)))
     return named, lines, classes

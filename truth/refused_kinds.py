@@ -13,7 +13,7 @@ from typing import Any
 
 from truth import live, trials
 from truth.aliases import find_aliases
-from truth.changes import ABSENT, IDLE, Change, apply_change, source, words
+from truth.changes import ABSENT, IDLE, Change, apply_change, looked_up_keys, source, words
 from truth.check import classes
 from truth.draw import draw
 from truth.refused_rotary import ours_builds, theirs_builds
@@ -66,6 +66,7 @@ def places(config: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield from places(inner, (*above, key))
         else:
             yield (*above, key), _kinds_to_ask(key, value, text)
+    yield from (((*above, key), "null") for key in looked_up_keys(text) if key not in stated and live.value(config, key) is None)
 
 
 def _other_names(model_type: str, config: Any, raw: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -6,6 +6,7 @@ The rules stand in ``class_rules.txt`` by the config class, in Python's words, b
 
 from __future__ import annotations
 
+from weighbridge.blueprints.chosen_functions import ACTIVATIONS
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -70,6 +71,16 @@ def stages_ordered(stages: int, out_indices: Any, out_features: Any) -> bool:
     return all(places == sorted(set(places)) for places in given) and all(places == given[0] for places in given)
 
 
+def unscaled(rotary: Any) -> bool:
+    """Say whether rotary positions are of a type that is worked out without the width of a head, if it is not the default.
+
+    >>> unscaled(None), unscaled({"rope_type": "linear"}), unscaled({"type": "yarn"})
+    (True, True, False)
+    """
+    stated = rotary if isinstance(rotary, Mapping) else {}
+    return stated.get("rope_type", stated.get("type")) not in ("dynamic", "yarn", "llama3", "longrope")
+
+
 def squared(image_size: Any, patch_size: Any) -> bool:
     """Say whether an image has a square number of patches, whose sides are one number.
 
@@ -83,11 +94,32 @@ def squared(image_size: Any, patch_size: Any) -> bool:
     return any(root * root == count for root in (int(count**0.5), int(count**0.5) + 1))
 
 
+def is_activation(name: Any) -> bool:
+    """Say whether the library knows an activation by this name."""
+    return name in ACTIVATIONS
+
+
 FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},
     **{
         call.__name__: call
-        for call in (all, any, len, list, max, min, sections_fit, sorted, squared, stages_exist, stages_ordered, turns_pairs, type)
+        for call in (
+            all,
+            any,
+            is_activation,
+            len,
+            list,
+            max,
+            min,
+            sections_fit,
+            sorted,
+            squared,
+            stages_exist,
+            stages_ordered,
+            turns_pairs,
+            type,
+            unscaled,
+        )
     },
 }
 """What a rule may call."""

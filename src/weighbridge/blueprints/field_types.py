@@ -140,8 +140,8 @@ def takes(kind: str, value: Any) -> bool:
 
     >>> [takes("int|[int]|null", value) for value in (3, [3, 4], None, 3.0, True, ["a"])]
     [True, True, True, False, False, False]
-    >>> takes("float<0..1>", 1.5), takes('"mean"|"cls"', "mean")
-    (False, True)
+    >>> takes("float<0..1>", 1.5), takes('"mean"|"cls"', "mean"), takes("null|{full,sliding}", {"full": {}, "type": "yarn"})
+    (False, True, False)
     """
     simple = _NAMES.get(type(value))
     if simple is None:
@@ -150,6 +150,8 @@ def takes(kind: str, value: Any) -> bool:
         if word == simple or word == "any" or (simple == "list" and word[:1] == "[" and all(takes(word[1:-1], entry) for entry in value)):
             return True
         if word[-1:] == ">" and _is_within(word, simple, value):
+            return True
+        if word[:1] == "{" and simple == "object" and all(key in word[1:-1].split(",") for key in value):
             return True
         if word[:1] == '"' and simple == "str" and word[1:-1] == value:
             return True
@@ -340,7 +342,7 @@ def _say_kind(kind: str) -> str:
         if word in ("int", "float") and {"int", "float"} <= set(words):
             word = "number"
         name, _, bounds = word.rstrip(">").partition("<")
-        said_as = _WORDS["list" if word[:1] == "[" else name] if word[:1] != '"' else ""
+        said_as = _WORDS[{"[": "list", "{": "object"}.get(word[:1], name)] if word[:1] != '"' else ""
         text: str = Text(said_as) if said_as else word
         if bounds:
             low, _, high = bounds.partition("..")

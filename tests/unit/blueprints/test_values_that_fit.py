@@ -27,6 +27,17 @@ BUILT: list[tuple[str, dict[str, Any], int]] = [
     ("JanusModel", {"vq_config": {"base_channels": 64}}, 6_978_124_363),
     ("MimiModel", {"hidden_size": 64, "upsample_groups": 64}, 27_309_697),
     ("SpeechT5ForTextToSpeech", {"num_conv_pos_embedding_groups": 7}, 144_431_684),
+    ("Lfm2Model", {"block_ffn_dim_multiplier": 0.78, "num_hidden_layers": 2}, 298_857_280),
+    ("Sapiens2Model", {"num_hidden_layers": 2, "num_key_value_heads_per_layer": [16, 16, 16]}, 34_385_152),
+    ("Sam2HieraDetModel", {"blocks_per_stage": [3, 1, 1]}, 2_395_584),
+    ("TextNetForImageClassification", {"hidden_sizes": [16, 16, 32, 64, 128, 128]}, 675_682),
+    (
+        "MixtralModel",
+        {"num_hidden_layers": 1, "head_dim": 64, "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}},
+        1_561_374_720,
+    ),
+    ("MptModel", {"attn_config": {"attn_pdrop": 0}, "n_layers": 1}, 153_491_456),
+    ("ZambaModel", {"num_hidden_layers": 3, "tie_word_embeddings": False}, 750_421_632),
 ]
 """What transformers 5.23.0 builds."""
 
@@ -45,6 +56,16 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("MllamaTextModel", {"vocab_size": 1000}),
     ("Molmo2Model", {"vision_config": {"num_hidden_layers": 3}}),
     ("PvtModel", {"image_size": [8, 8]}),
+    ("ModernBertModel", {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 10000.0}}),
+    ("PeAudioModel", {"text_config": {"vocab_size": 503}}),
+    ("MptModel", {"attn_config": {"attn_pdrop": 0.0}}),
+    ("T5Model", {"feed_forward_proj": "gated-selu"}),
+    ("MobileBertModel", {"normalization_type": "batch_norm"}),
+    ("MixtralModel", {"num_hidden_layers": 1, "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}}),
+    ("ZambaModel", {"num_hidden_layers": 3}),
+    ("OlmoHybridModel", {"num_hidden_layers": 1}),
+    ("Sam2Model", {"mask_decoder_config": {"hidden_size": 12}}),
+    ("VideoMAEForPreTraining", {"patch_size": [16, 16]}),
 ]
 """What it refuses, in the config's class or in that of the model."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, height_width
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, Config, choice, computed, sequence, size, variant, with_changes
@@ -40,8 +40,12 @@ HIERA = (
     ratio("ratio", "mlp_ratio", 4.0),
     computed(
         "stages",
-        lambda c: equal_length(
-            blocks_per_stage=c.depths, embed_dim_per_stage=c.widths, num_attention_heads_per_stage=c.heads, window_size_per_stage=c.windows
+        lambda c: first_stages(
+            "blocks_per_stage",
+            len(c.depths),
+            embed_dim_per_stage=c.widths,
+            num_attention_heads_per_stage=c.heads,
+            window_size_per_stage=c.windows,
         ),
     ),
 )

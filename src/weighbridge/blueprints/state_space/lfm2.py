@@ -11,10 +11,9 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, atten
 from weighbridge.blueprints.modules.layer_types import checked_kinds, first_dense
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, required_field, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import window
+from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import MLP, NUM_EXPERTS, Config, Field, choice, constant, size, switch, variant
-from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
+from weighbridge.config.fields import MLP, NUM_EXPERTS, Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import depthwise, embedding, linear, part, rms_norm, stack
 from weighbridge.core.sizes import Size, layer_range, round_up
 from weighbridge.core.tree import Node, Part, Tensor
@@ -49,7 +48,7 @@ def inner_width(c: Config) -> Size:
     stated: Size = c.mlp
     if not c.adjusted:
         return stated
-    return stated * 2 // 3 if c.multiplier is None else round_up(c.multiplier * (stated * 2 // 3), c.multiple)
+    return stated * 2 // 3 if c.multiplier is None else round_up(scale_width(stated * 2 // 3, c.multiplier), c.multiple)
 
 
 def lfm2(c: Config) -> tuple[Node, ...]:
@@ -82,19 +81,11 @@ def _kinds(c: Config) -> list[str]:
     return ["full_attention" if c.attended is None or index in c.attended else "conv" for index in layer_range(c.layers)]
 
 
-def _as_int(value: float) -> int:
-    if value != int(value):
-        raise ConfigError(
-            Text("{value} is not a whole number, and only those are known", value=value), key="block_ffn_dim_multiplier", value=value
-        )
-    return int(value)
-
-
 TABLE = variant(
     FIELDS,
     size("kernel", "conv_L_cache", 3, "Z", "kernel size of the convolution"),
     size("multiple", "block_multiple_of", 256, "B", "multiple of the MLP width"),
-    choice("multiplier", "block_ffn_dim_multiplier", 1, read=_as_int),
+    ratio("multiplier", "block_ffn_dim_multiplier", 1),
     switch("adjusted", "block_auto_adjust_ff_dim", True),
     switch("conv_bias", "conv_bias", False),
     Field("attended", "full_attn_idxs", None, "choice"),

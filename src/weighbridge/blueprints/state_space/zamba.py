@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.shared_layers import body, classes, owners, 
 from weighbridge.blueprints.state_space.mamba import MIXER
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, KV_HEADS, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, constant, size
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact, layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
@@ -40,6 +41,8 @@ def mixer(c: Config) -> Part:
 def zamba(c: Config, prefix: str) -> tuple[Node, ...]:
     """Describe Zamba: the first of its hybrid layers owns the weights of all."""
     H = c.hidden
+    if c.tied and c.mixers.count("hybrid") == 1:
+        raise ConfigError("the class ties each later hybrid layer to the first, and refuses a model without one", key="num_hidden_layers")
     state = (mixer(c), rms_norm("input_layernorm", H))
     shared = part(
         "shared_transf",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def kinds(c: Config) -> list[int]:
     """Return each layer's heads of keys and values; 0 is as many as queries have, -1 the number of the middle layers."""
     if c.stated_kinds is not None:
-        heads = one_per_layer(c, c.stated_kinds, "num_key_value_heads_per_layer")
+        heads = one_per_layer(c, c.stated_kinds, "num_key_value_heads_per_layer", longer=True)
         return [0 if entry == c.heads else int(entry) for entry in heads]
     return [0 if index < c.first or index >= c.layers - c.last else -1 for index in layer_range(c.layers)]
 

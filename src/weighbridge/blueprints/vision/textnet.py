@@ -6,7 +6,7 @@ Source: arXiv 2111.02394; names as in transformers 5.23.0, models/textnet/modeli
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, out_stages
+from weighbridge.blueprints.modules.stage_fields import equal_length, first_stages, number, numbers, out_stages
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -51,7 +51,7 @@ def stages_of(c: Config) -> int:
         equal_length(conv_layer_kernel_sizes=kernels, conv_layer_strides=strides)
         if any(side % 2 == 0 for kernel in kernels for side in kernel):
             raise ConfigError("even kernels leave maps that cannot be added", key="conv_layer_kernel_sizes", value=kernels)
-    return equal_length(conv_layer_kernel_sizes=c.kernels, conv_layer_strides=c.strides, hidden_sizes=c.widths[1:])
+    return first_stages("conv_layer_kernel_sizes", len(c.kernels), conv_layer_strides=c.strides, hidden_sizes=c.widths[1:])
 
 
 def layer(inputs: int, width: int, kernel: tuple[int, int], stride: int) -> tuple[Node, ...]:
