@@ -242,6 +242,10 @@ WEIGHTS_NEAR = Exact(3, 100)
 WHOLE_WEIGHTS_FAR = Exact(27, 25)
 """How many times too small any figure of the weights must be, or too large one of three digits: in powers of two it is less by that."""
 
+# agreed_columns
+AGREED_COLUMN, AGREED_VALUES = 4, 3
+"""Rows of known models, and different numbers in them, by which a column whose head says nothing is told by what it holds: ``Dec. no.`` above 12, 24, 36 and 48."""
+
 # original_transformer
 PAPER_SIZES = 2
 """Sizes of the paper's model, of other kinds, that a text or a sentence has right at least before one more is wrong: ``d_model=512, h=8, d_ff=3048``."""

@@ -99,7 +99,8 @@ def _read(scene: Scene, token: Token) -> _Count | None:
     subject = of_mention(scene, mention, firm=True) if mention is not None else None
     if subject is None or not subject.firm or subject.models[0].description is None:
         return None
-    before = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[start : token.start]))[-1]
+    whole = _COUNT_OF.search(text, start, token.start)
+    before = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[whole.start() if whole else start : token.start]))[-1]
     after = "" if mention is beside else _CLAUSE.split(_FAMILY_WORDS.sub(" ", text[token.end : stop]))[0]
     if _WITHOUT.search(f"{before} {after} {label[0] if label is not None else ''}"):
         what = "non_embedding"
@@ -128,6 +129,8 @@ _LABEL = pattern(
     re.IGNORECASE,
 )
 """What stands behind a count of parameters, or before it."""
+_COUNT_OF = pattern(r"\b(?:total|overall|active|activated) parameter count (?:of|is|at|to) (?:about |around |only |just |approximately |roughly )?[*_~≈]*$", re.IGNORECASE)  # fmt: skip
+"""Right before a count, what says all of what it counts, whatever words stand before: ``lets the model get by with an active parameter count of``."""
 _CLAUSE = pattern(r"[,;:()（）|]|\b(?:and|but|while|with|whereas|which|that|despite|although|though|of which)\b|—")
 _FAMILY_WORDS = pattern(r"(?:sparse )?mixture[- ]of[- ]experts?|\bmoe\b", re.IGNORECASE)
 _WITHOUT = pattern(r"non[- ]?embed\w*|(?:without|excluding) (?:the )?embed|\bbackbone\b", re.IGNORECASE)
@@ -158,12 +161,14 @@ def _is_wrong(scene: Scene, count: _Count, right: Mapping[int, Sequence[Claim]],
         return False
     sizes = {size.word for size in sizes_in_text(text) if count.start <= size.start < count.stop}
     opens = _NEW.match(text, count.start) or goes_on_elsewhere(text, (), token.start, token.end)
-    if not (count.named or OPENS_WITH_IT.match(text, count.start)) and opens and len(sizes) <= AGREED_FIELDS:
+    whole = _COUNT_OF.fullmatch(count.before) and _THE_MODEL.search(text, count.start, token.start)
+    if not (count.named or whole or OPENS_WITH_IT.match(text, count.start)) and opens and len(sizes) <= AGREED_FIELDS:
         return False
     others = sisters(scene)
     return len(others) <= _MOST_SISTERS and settle(token, others, count.what, whole=True) is None
 
 
+_THE_MODEL = pattern(r"\b(?:the|this) (?:model|architecture|network)\b", re.IGNORECASE)
 _MOST_SISTERS = 100
 """Models of a text that a count may be of instead; where more are named, nobody can tell whose it is."""
 

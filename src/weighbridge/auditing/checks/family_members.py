@@ -120,7 +120,10 @@ _BESIDE = pattern(
 """A count right behind a family's name, which is what one of its members is called by; not the first of a list of them."""
 
 
-_PARAMETERS = pattern(r"(?<![\w.,–-])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]|billion|million)[- ]param(?:eter)?s?\b", re.IGNORECASE)
+_PARAMETERS = pattern(
+    r"(?<![\w.,–-])(?<!to )(?<!and )(?<!or )(?<!, )(?<!from )(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]|billion|million)[- ]param(?:eter)?s?\b",
+    re.IGNORECASE,
+)
 """A count of parameters anywhere in a text that names one family and no model: ``It has 175 billion parameters``."""
 _REACH = 32
 _BEFORE = pattern(

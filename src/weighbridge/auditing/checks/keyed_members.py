@@ -14,7 +14,7 @@ def family_of_dict(text: str, families: Sequence[str], before: str) -> str:
     """Return the family whose members a dict that begins on a line has, or the one of the dict above if none begins.
 
     >>> family_of_dict("LLAMA2_CONFIGS = {", (), ""), family_of_dict("SIZES = dict(", ("gpt2",), ""), family_of_dict("MINE = {", ("gpt2",), "")
-    ('llama2', 'gpt2', '')
+    ('llama2', 'gpt2', 'mine')
     """
     found = _OPENED.match(text)
     if found is None:

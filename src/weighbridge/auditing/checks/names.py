@@ -114,7 +114,7 @@ def _read_names(text: str) -> Iterator[Mention]:
             index = best[0] + 1
         else:
             following = runs[index + 1].group() if index + 1 < len(runs) and lower[runs[index].end()] == "-" else ""
-            if is_other(first) and following not in _LIKENESS:
+            if is_other(first) and following not in _LIKENESS and not _MAKER.match(lower, runs[index].end()):
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
 
@@ -163,7 +163,7 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
     before = runs[index - 1].group() if index else ""
     if start > 1 and lower[start - 1] in "-_" and lower[start - 2].isalnum() and before not in _MAKERS:
         return None if named.kind == FAMILY else Mention(start, None, end)
-    if named.kind == FAMILY and lower[end : end + 1] == "/":
+    if named.kind == FAMILY and (lower[end : end + 1] == "/" or _MAKER.match(lower, end)):
         return None
     if named.kind == FAMILY and lower[start:end] in named.names and lower[start - 1 : start] in _QUOTES and lower[end : end + 1] in _QUOTES:
         named = Meaning(MODEL, (lower[start:end],))  # ``from_pretrained("gpt2")`` is the repository of that name
@@ -189,6 +189,8 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
 
 _WIDTH = pattern(r" \d{2,3}[a-z]?(?=\s?@)")
 """Behind a name, a width that makes it another of its kind: ``MobileNet-V2 110d @ 75%``."""
+_MAKER = pattern(r" (?:ai|inc|labs|research|team)\b")
+"""Behind a name, what makes it that of those who made the models: ``developed by Mistral AI``, ``the Qwen team``."""
 _PATCH = pattern(r"/\d{1,2}(?![\w./])")
 
 

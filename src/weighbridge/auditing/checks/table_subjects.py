@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from weighbridge.auditing.checks.agreed_columns import kinds_by_agreement
 from weighbridge.auditing.checks.cell_models import member_of, models_of_cell
 from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of, kinds_of
 from weighbridge.auditing.checks.count_subjects import Subject
@@ -19,7 +20,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, MOST_MEMBERS
+from weighbridge.auditing.thresholds import AGREED_COLUMN, AGREED_FIELDS, MOST_MEMBERS
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY
 from weighbridge.presets.aliases import table as names_table
@@ -65,21 +66,23 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
     kinds = [kind if _has_figures(table, place) else "" for place, kind in enumerate(kinds_of(heads))]
     if "experts" in kinds:
         kinds = ["active_experts" if _CHOSEN.fullmatch(head) else kind for kind, head in zip(kinds, heads, strict=True)]
-    if not any(kind in (*SIZE_COLUMNS, *COUNT_COLUMNS) for kind in kinds):
+    known = any(kind in (*SIZE_COLUMNS, *COUNT_COLUMNS) for kind in kinds)
+    if not known and (len(table.rows) < AGREED_COLUMN or not any(row.line in scene.mentions for row in table.rows)):
         return []
     families = families_of(scene, table)
-    found = []
-    for row in table.rows:
-        subject = _row_subject(scene, row, kinds, families)
-        if subject is not None:
-            subject = _rank_by_sizes(subject, row, kinds, counted=_is_counted(subject, row, kinds))
-            found += [
-                (row, piece, what, subject, words)
-                for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
-                for piece, what, words in _pieces(cell, kind, head)
-                if what in (*SIZE_COLUMNS, *COUNT_COLUMNS)
-            ]
-    return found
+    told = [
+        (row, _rank_by_sizes(subject, row, kinds, counted=_is_counted(subject, row, kinds)))
+        for row in table.rows
+        if (subject := _row_subject(scene, row, kinds, families)) is not None
+    ]
+    kinds = kinds_by_agreement(kinds, told)
+    return [
+        (row, piece, what, subject, words)
+        for row, subject in told
+        for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
+        for piece, what, words in _pieces(cell, kind, head)
+        if what in (*SIZE_COLUMNS, *COUNT_COLUMNS)
+    ]
 
 
 def _pieces(cell: Cell, kind: str, head: str) -> Iterator[tuple[Cell, str, str]]:
