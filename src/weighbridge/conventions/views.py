@@ -11,6 +11,7 @@ from weighbridge.config.bind import bind
 from weighbridge.conventions.additions import LABELS as LABEL_COUNTS
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts, parts_of
+from weighbridge.conventions.causal_masks import mask_pieces
 from weighbridge.conventions.omissions import (
     LABELS,
     OFFSET,
@@ -170,6 +171,7 @@ def views(model: ModelValue, most_cost: int = 10) -> Iterator[View]:
         if index == 0:
             yield from _active_parameters(tree, view)
             yield from _rotary(model, view, taken)
+            yield from (view._replace(added=beside, cost=view.cost + 1, depth=0) for beside in mask_pieces(model, taken))
             yield from _with_prediction_layers(model, view, taken)
             yield from _with_padded_vocabulary(model, view) if most_cost > _BARE_COST else ()
             yield from _scopes(view, taken, omissions)
