@@ -41,7 +41,10 @@ def test_the_masks_of_a_file(name: str) -> None:
 @pytest.mark.parametrize("name", WITH_FREQUENCIES)
 def test_masks_and_rotary_frequencies(name: str) -> None:
     found = model(name).reconcile(WITH_FREQUENCIES[name]).matches[0]
-    assert (found.how, [piece.what for piece in found.adds]) == ("exact", ["causal masks of the layers", "rotary frequencies of every layer"])
+    assert (found.how, [piece.what for piece in found.adds]) == (
+        "exact",
+        ["causal masks of the layers", "rotary frequencies of every layer"],
+    )
 
 
 def test_a_file_with_a_head_of_its_own() -> None:
