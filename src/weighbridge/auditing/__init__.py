@@ -29,7 +29,7 @@ A text flows through six steps, and the files follow them.
    ``model_tables`` with ``size_grids``, ``table_counts``, ``work_columns`` and ``card_lines``, ``listed_sizes``,
    ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``answered_questions``,
    ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``,
-   ``adapters`` with ``lora_configs`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with
+   ``adapters`` with ``lora_configs``, ``printed_adapters`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with
    ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
    ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``nominal_grids``,
    ``sentence_bytes``, ``chinese_bytes``, ``memory_budgets`` with ``memory_figures`` and ``memory_labels``, ``passage_quantities`` with ``quantity_amounts``,
@@ -41,7 +41,7 @@ A text flows through six steps, and the files follow them.
    ``other_sources`` leaves out what a sentence about something else says, and ``solved_equations`` leaves
    open what is to be solved; ``unnamed_models`` leaves out, whichever check made it, what is said of a model
    that a sentence only supposes or brings up without a name (``other_models``).
-5. Find counts and sizes one digit off the model's own (``slipped_counts`` with ``nominal_sizes``, ``slipped_sizes``, ``odd_sizes``, ``settled_sizes``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
+5. Find counts and sizes one digit off the model's own (``slipped_counts`` with ``nominal_sizes``, ``slipped_sizes``, ``odd_sizes``, ``settled_sizes``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), counts against the shapes beside them (``product_slips``), shares against the counts beside them (``agreed_shares``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 ``every_check`` runs the checks of steps 4 and 5 in their order (``ordered_checks`` lists those of one kind), and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
@@ -62,6 +62,7 @@ from collections.abc import Mapping
 from weighbridge.auditing.checks import (
     agreed_counts,
     agreed_sentences,
+    agreed_shares,
     arithmetic,
     elsewhere,
     family_sentences,
@@ -76,6 +77,7 @@ from weighbridge.auditing.checks import (
     own_tables,
     paper_lines,
     paper_tables,
+    product_slips,
     restated,
     row_relations,
     settled_sizes,
@@ -157,6 +159,8 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims)) if scene.has_models else []
     claims += claims_beside(open_sums.check(scene, claims), claims)
+    claims = put_before_rounded(claims, product_slips.check(scene, claims))
+    claims = put_before_rounded(claims, agreed_shares.check(scene, claims))
     claims += tally.unsettled_claims(scene, claims, bound)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
     reference = main.reference if main is not None and _is_firm(scene) else None

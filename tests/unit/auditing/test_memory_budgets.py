@@ -1,4 +1,4 @@
-"""Figures of memory that a text reckons as parameters times bytes: the one that breaks the reckoning, and what is no such slip."""
+"""Figures that a text reckons itself, memory, shapes and shares: the one that breaks the reckoning, and what is no such slip."""
 
 from pathlib import Path
 
@@ -19,6 +19,15 @@ SLIPS = (
     ("| 规模 | 全量训练 |\n|---|---|\n| 2B | 32 GB |\n| 9B | {} |\n| 27B | 432 GB |", "144 GB", "154 GB"),
     ("| Precision | 30B |\n|---|---|\n| FP32 | 120 GB |\n| BF16 | {} |\n| INT8 | 30 GB |", "60 GB", "70 GB"),
     ("It has 48.5 million parameters: {} in fp32, 97 MB in fp16.", "194 MB", "294 MB"),
+    ("K: 640 × 80\nV: (640, 80) → {}", "51,200", "51,300"),
+    ("Rank 4 on a 2048 × 640 matrix trains {} parameters.", "10,752", "10,952"),
+    ("A∈R^{{4×640}}、B∈R^{{640×4}},共 {} 个参数。", "5,120", "5,720"),
+    ("nn.Linear(640, 80) holds {} parameters, bias included.", "51,280", "51,380"),
+    ("The 21B network works with 3.6B on each token, roughly {} of its parameters.", "17.1%", "19.1%"),
+    ("嵌入层 52.4M({}),主干 155M(72.1%),输出头 7.5M(3.5%),总参数 214.9M。", "24.4%", "26.4%"),
+    ("从 409,600 个参数减少到 5,120 个,减少了 {}。", "98.75%", "93.75%"),
+    ("Instead of 409,600 weights it trains 5,120 parameters, an {} reduction.", "80x", "90x"),
+    ("trainable params: {} || all params: 215,122,880 || trainable%: 0.3809", "819,200", "919,200"),
     ("- Support: a 2B model (4 GB)\n- Sales: a 2B model ({})\n- Legal: a 2B model (4 GB)", "4 GB", "9 GB"),
 )
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.lora_configs import ConfiguredAdapter, find_configs, of_line, trainable_in
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
+from weighbridge.auditing.checks.printed_adapters import mistyped_count, rank_above
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
@@ -49,7 +50,32 @@ def check(scene: Scene) -> Iterator[Claim]:
         share = found if found["share"] else _SHARE_SAID.search(line.text)
         if share is not None and everything:
             group = "share" if share["share"] else "said"
-            yield _share(scene, index, share[group], share.span(group), Fraction(100 * trainable, everything))
+            yield from _three(scene, index, found, share[group], share.span(group))
+
+
+def _three(scene: Scene, index: int, found: re.Match[str], share: str, span: tuple[int, int]) -> Iterator[Claim]:
+    """Check a share against both counts, and which of the three is the one that is mistyped."""
+    trainable, everything = (int(found[name].replace(",", "")) for name in ("trainable", "all"))
+    odd = mistyped_count(trainable, everything, share.rstrip("% "))
+    if odd:
+        right = Fraction(share.rstrip("% ")) / 100
+        true = round(everything * right) if odd == "trainable" else round(trainable / right)
+        reason = because(
+            mark("{share}% of the {all} parameters are about {right}")
+            if odd == "trainable"
+            else mark("{trainable} are {share}% of about {right}"),
+            share=share.rstrip("% "),
+            all=everything,
+            trainable=trainable,
+            right=true,
+        )
+        yield _claim(scene, index, found.span(odd), trainable if odd == "trainable" else everything, true, reason, verdict="wrong")
+        return
+    rank = rank_above(scene, index)
+    if rank and trainable % rank:
+        reason = because(mark("an adapter of rank {rank} trains a multiple of {rank} parameters"), rank=rank)
+        yield _claim(scene, index, found.span("trainable"), trainable, trainable - trainable % rank, reason, verdict="wrong")
+    yield _share(scene, index, share, span, Fraction(100 * trainable, everything))
 
 
 def _sentences(scene: Scene) -> Iterator[Claim]:

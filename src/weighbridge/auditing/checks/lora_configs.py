@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from weighbridge.value import ModelValue
 
-_OPENS = pattern(r"\bLora[Cc]onfig\s*\(")
-_RANK = pattern(r"\br\s*[=:]\s*(\d{1,4})\b")
+OPENS = pattern(r"\bLora[Cc]onfig\s*\(")
+RANK = pattern(r"\br\s*[=:]\s*(\d{1,4})\b")
 _TARGETS = pattern(r"\btarget_modules\s*[=:]\s*(?:\[([^\]]{1,600})\]|[\"']all-linear[\"'])")
 _NAME = pattern(r"[\"']([\w.]{1,60})[\"']")
-_ELSE = pattern(r"modules_to_save|rank_pattern|use_dora|SEQ_CLS|TOKEN_CLS|layers_to_transform|exclude_modules|\bbias\s*=\s*[\"'](?!none)")
+ELSE = pattern(r"modules_to_save|rank_pattern|use_dora|SEQ_CLS|TOKEN_CLS|layers_to_transform|exclude_modules|\bbias\s*=\s*[\"'](?!none)")
 """What makes more, or other, parameters trainable than rank and targets say."""
 _LONGEST, _REACH = 24, 60
 """Lines of a config, and lines below it within which its outcome is printed."""
@@ -47,9 +47,9 @@ class ConfiguredAdapter(NamedTuple):
 def find_configs(scene: Scene) -> Iterator[ConfiguredAdapter]:
     """Yield the LoRA configs of a text whose rank, targets and base model are all said."""
     for index, line in enumerate(scene.lines):
-        if "ora" not in line.text or not _OPENS.search(line.text):
+        if "ora" not in line.text or not OPENS.search(line.text):
             continue
-        last = _last_line(scene, index)
+        last = last_line(scene, index)
         code = "\n".join(one.raw.partition("#")[0] for one in scene.lines[index : last + 1])
         config, mention = _config(code), _base_model(scene, index, last)
         if config is None or mention is None:
@@ -66,7 +66,7 @@ def of_line(found: list[ConfiguredAdapter], line: int) -> ConfiguredAdapter | No
     return before[-1] if before else None
 
 
-def _last_line(scene: Scene, first: int) -> int:
+def last_line(scene: Scene, first: int) -> int:
     """Return the line on which the parentheses of a config close."""
     depth = 0
     for index in range(first, min(first + _LONGEST, len(scene.lines))):
@@ -79,8 +79,8 @@ def _last_line(scene: Scene, first: int) -> int:
 
 
 def _config(code: str) -> dict[str, Any] | None:
-    rank, targets = _RANK.search(code), _TARGETS.search(code)
-    if rank is None or targets is None or _ELSE.search(code):
+    rank, targets = RANK.search(code), _TARGETS.search(code)
+    if rank is None or targets is None or ELSE.search(code):
         return None
     names = _NAME.findall(targets[1]) if targets[1] else "all-linear"
     return {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": int(rank[1]), "target_modules": names}
