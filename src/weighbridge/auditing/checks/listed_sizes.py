@@ -61,7 +61,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
                 subject = of_mention(scene, named[0], firm=True)
                 block = list_sizes(scene, index, named[0].end, len(line.text), subject) if subject is not None else []
             if not _leads(scene, index, named):
-                yield from _judge(scene, block, subject)
+                yield from _judge(scene, block, subject, published=_is_of_repository(line.text, named[0], block))
                 block, subject = [], None
         elif named:
             yield from _pieces(scene, index, named)
@@ -71,6 +71,12 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             since = index if found else since
             block += found
     yield from _judge(scene, block, subject)
+
+
+def _is_of_repository(text: str, mention: Mention, block: Sequence[Listed]) -> bool:
+    """Tell whether a list is what stands in parentheses behind the name of a repository: its files are what they are."""
+    pair = _PAIR.match(text, mention.end) or _PAIR.match(text, mention.end + 1)
+    return text[mention.column - 1 : mention.column] == "/" and pair is not None and all(one.token.end < pair.end() for one in block)
 
 
 OF_CODE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures|_?class\w*|\w*config\w*)["']?\s*[:=(]|\s*(?:class|from|import|return) """)
@@ -185,10 +191,13 @@ _OPENING_REMARK = pattern(r"\s*(?:[-*+•·]\s*)?[(（][^()（）\d]{2,60}[)）]
 _HARMLESS = pattern(r"\b(?:each|per layer|per head|group|groups|only|up to|first|from)\b|每层|每个?头|约", re.IGNORECASE)
 
 
-def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None, *, apposed: bool = False) -> Iterator[Claim]:
+def _judge(
+    scene: Scene, block: Sequence[Listed], subject: Subject | None, *, apposed: bool = False, published: bool = False
+) -> Iterator[Claim]:
     """Confirm what is the model's; one item that is not is wrong where at least two others are, of other kinds.
 
     Args:
+        published: Whether the block is what stands in parentheses right behind the name of a repository: one other size settles it then.
         apposed: Whether the block is what stands in parentheses right behind a name: its count alone settles then that the model is meant.
     """
     if subject is None or not block:
@@ -198,6 +207,7 @@ def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None, *, ap
     odd = [listed for listed in block if not listed.own and said[listed.item.kind] == 1]
     plain = bool(subject.models) and all(map(_is_of_one_piece, subject.models))
     settled = len(right) >= AGREED_FIELDS and len(odd) * 2 <= len(right)
+    settled = settled or (published and bool(right) and len(odd) == 1)
     sure = plain and (settled or (apposed and len(block) == AGREED_FIELDS and _has_exact_count(block)))
     for listed in block if len(block) > 1 else ():
         if not scene.is_judged(listed.token.line, listed.token.start, listed.token.end):

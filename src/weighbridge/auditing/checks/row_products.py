@@ -9,6 +9,7 @@ from weighbridge.auditing.checks.arithmetic import claims_of
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
@@ -44,7 +45,8 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     """
     for table in scene.tables:
         for column, result in _pairs(table):
-            found = [product for row in table.rows if (product := _judge(scene, row.cells, column, result)) is not None]
+            rows = [[_computation(cell) if place == column else cell for place, cell in enumerate(row.cells)] for row in table.rows]
+            found = [product for cells in rows if (product := _judge(scene, cells, column, result)) is not None]
             right = [product for product in found if product.claim.verdict in _RIGHT or _has_bias(product)]
             wrong = [product for product in found if product.claim.verdict == "wrong" and not _has_bias(product)]
             if right and len(wrong) <= 1:
@@ -139,10 +141,22 @@ def _is_mistyped(claim: Claim) -> bool:
 
 def _pairs(table: Table) -> Iterator[tuple[int, int]]:
     """Yield the columns of computations, each with one of single numbers."""
-    kinds = [{_kind(row.cells[place].text) for row in table.rows if place < len(row.cells)} for place in range(_WIDEST)]
+    kinds = [{_kind(_computation(row.cells[place]).text) for row in table.rows if place < len(row.cells)} for place in range(_WIDEST)]
     for column, kind in enumerate(kinds):
         if "formula" in kind:
             yield from ((column, other) for other, one in enumerate(kinds) if other != column and "number" in one and "formula" not in one)
+
+
+def _computation(cell: Cell) -> Cell:
+    """Return the part of a cell that is a computation in brackets behind a label: ``Embedding (5120 x 640)``; else all of it."""
+    found = _IN_BRACKETS.fullmatch(cell.text)
+    if found is None or _kind(found["formula"]) != "formula":
+        return cell
+    start = cell.start + found.start("formula")
+    return cell._replace(text=found["formula"], start=start, end=start + len(found["formula"]))
+
+
+_IN_BRACKETS = pattern(r"[^()（）]*[A-Za-z\u4e00-\u9fff][^()（）]*[(（](?P<formula>[^()（）]{3,60})[)）][*_` ]*")
 
 
 @once_for_each_text

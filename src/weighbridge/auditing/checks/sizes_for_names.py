@@ -21,6 +21,8 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.seen_sizes import seen_sizes
+from weighbridge.auditing.text.settings import kind_of_key
+from weighbridge.auditing.thresholds import AGREED_COLUMN, AGREED_VALUES
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
 
@@ -42,11 +44,11 @@ _NUMBER = r"(?<![\d.,A-Za-z_×x*/-])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,6})"
 _FOR = pattern(rf"{_NUMBER}(?:\s[A-Za-z][\w-]*){{0,2}}?\s(?:for|in|of|at|on)\s(?:the\s)?[*_`]*$", re.IGNORECASE)
 """A number before a name: ``16 heads in BERT-large``, ``4096 for large``."""
 _HAS = pattern(
-    rf"[*_`]*(?:\s(?:model|one|variant|version))?(?:\s(?:has|uses|with|to|at|it has|it is)|\s?[:=])\s(?:only\s)?{_NUMBER}(?=\s|[.,;)]|$)(?![.,]\d)",
+    rf"[*_`\"']*(?:\s(?:model|one|variant|version))?(?:\s(?:has|uses|with|to|at|it has|it is)|\s?[:=])\s(?:only\s)?{_NUMBER}(?=\s|[.,;)]|$)(?![.,]\d)",
     re.IGNORECASE,
 )
 """And behind one: ``and BERT-large has 24``."""
-_ITEM = pattern(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
+_ITEM = pattern(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+|\s+(?=[\"'])")
 _LABEL = pattern(
     r"\b(?:(?P<hidden>(?:embedding|hidden|model)[ -](?:dim\w*|size|width)|d_model)|(?P<layers>number of (?:transformer |encoder |decoder )?(?:layers|blocks)|depth)|(?P<heads>number of (?:attention )?heads)"
     r"|(?P<mlp>(?:feed-?forward|ffn|mlp|intermediate)[ -](?:dim\w*|size|width))|(?P<vocab>vocab\w*(?: size)?))\b[^:]{0,24}:\s*$",
@@ -68,9 +70,31 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             for start, stop in _sentences(scene, line):
                 yield from _judge(scene, _pairs(scene, line, start, stop), _word_of(text[start:stop]))
     for index, text in enumerate(scene.texts):
-        label = _LABEL.search(text) if text.rstrip().endswith(":") else None
-        if label is not None and index not in tabled:
-            yield from _judge(scene, list(_items(scene, index)), str(label.lastgroup))
+        if index not in tabled and text.rstrip().endswith((":", "=", "{")):
+            pairs = list(_items(scene, index))
+            yield from _judge(scene, pairs, _word_of_list(text, pairs) if pairs else "")
+
+
+def _word_of_list(text: str, pairs: Sequence[_Pair]) -> str:
+    """Return the size that a list is of, by the line above it, or by what all its numbers but one are of their models."""
+    label, key = _LABEL.search(text), _KEY.fullmatch(text)
+    if label is not None:
+        return str(label.lastgroup)
+    named = kind_of_key(key["key"]) if key is not None else None
+    if named is not None:
+        return named
+    fitting = [word for word in _WORDS if len(pairs) >= AGREED_COLUMN and _are_nearly_all(word, pairs)]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _are_nearly_all(word: str, pairs: Sequence[_Pair]) -> bool:
+    right = [pair.value for pair in pairs if main_values(pair.models[0]).get(word) == pair.value]
+    return len(pairs) - len(right) <= 1 and len(set(right)) >= AGREED_VALUES
+
+
+_WORDS = ("layers", "heads", "hidden", "mlp", "kv_heads", "vocab")
+_KEY = pattern(r"\s*(?P<key>[A-Za-z_]\w{2,40})\s*(?::[^=]{1,40})?=\s*\{?\s*")
+"""The name of a dict whose keys are models: ``HIDDEN_SIZE = {``."""
 
 
 def _sentences(scene: Scene, line: int) -> Sequence[tuple[int, int]]:

@@ -92,7 +92,7 @@ def _is_of_a_demo(text: str, at: int) -> bool:
     return comment is not None and set_before and _DEMO.search(text, comment.end()) is not None
 
 
-_COMMENT = pattern(r"(?:#|//)")
+_COMMENT = pattern(r"#|(?<!:)//")
 _DEMO = pattern(
     r"\b(?:reduced|smaller|small|tiny|toy|demo|debug\w*|test\w*|instead of|was|originally|default|example|faster|speed|lower|changed?|modified|original)\b",
     re.IGNORECASE,

@@ -48,6 +48,7 @@ def repeats(raw: str) -> list[tuple[int, int]]:
         return []
     shape = shape_of(raw)
     found = _repeats(raw) if ("=" in raw or "," in raw) and _may_run_twice(shape) else []
+    found += _repeated_symbols(raw) if "_{" in raw else []
     if not _may_be_pasted(shape):
         return found
     flat, position, steps = _with_digits(shape, raw), 0, [0]
@@ -63,6 +64,23 @@ def repeats(raw: str) -> list[tuple[int, int]]:
                 found.append((flat.starts[begin], flat.ends[begin + period - 1]))
         position = first + copies * period
     return sorted(found)
+
+
+def _repeated_symbols(raw: str) -> list[tuple[int, int]]:
+    """Find letters with a subscript that stand about their TeX: ``nlayersn_{layers}nlayers``.
+
+    >>> _repeated_symbols("dmodeld_{model}dmodel 4096")
+    [(0, 6), (15, 21)]
+    """
+    return [
+        found.span(name)
+        for found in _SYMBOL.finditer(raw)
+        if found["drawn"] == "".join(one for one in found["tex"] if one.isalnum())
+        for name in ("drawn", "again")
+    ]
+
+
+_SYMBOL = pattern(r"(?<!\w)(?P<drawn>[A-Za-z]{2,30})(?P<tex>[A-Za-z]_\{[A-Za-z]{1,29}\})(?P<again>(?P=drawn))(?![\w])")
 
 
 @once_for_each_text
