@@ -14,6 +14,7 @@ from weighbridge.auditing.checks import (
     chinese_owners,
     closed_families,
     described_counts,
+    explained_counts,
     lettered_bytes,
     listed_sizes,
     listed_totals,
@@ -43,7 +44,7 @@ OF_COUNTS = (
     chinese_owners,
     closed_families,
 )
-OF_PASSAGES = (restated_units, restated_sizes, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
+OF_PASSAGES = (explained_counts, restated_units, restated_sizes, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
 OF_BYTES = (
     weight_groups,
     lettered_bytes,

@@ -134,3 +134,34 @@ def test_a_count_after_another_name_is_of_the_model_at_hand(text: str, right: st
 )
 def test_a_count_of_no_named_model_is_left(text: str) -> None:
     assert audit(text).wrong == ()
+
+
+ROUTED = "| 模型 | 总参数 | 激活参数 | 专家数 | Top-K |\n|---|---|---|---|---|\n| Mixtral 8x7B | 46.7B | 12.9B | {}/层 | 2 |\n| DeepSeek-V3 | 671B | 37B | {}+1 | 8 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("这一层新增约 {} 万参数（16 × (5120 + 5120)），别的都冻结。", "16", "26"),
+        ("每步 token（micro batch 2 × 累积 8 × 8 卡 × 2048）：{}", "262,144", "262,174"),
+        ("$12,000,000,000 , 字节 \\div (1024^3) \\approx {} , GB$", "11.18", "17.18"),
+        (ROUTED.replace("{}/层", "8/层"), "256", "265"),
+        (ROUTED.replace("{}+1", "256+1"), "8", "6"),
+    ],
+)
+def test_a_count_beside_its_computation_is_held(text: str, right: str, wrong: str) -> None:
+    assert audit(text.replace("{}", right)).wrong == ()
+    assert [wrong in claim.text for claim in audit(text.replace("{}", wrong)).wrong] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "输出 64（7×7）再接 48（7×7）。",
+        "一个 7B（32×4096）的模型。",
+        "注意力 2.36M（4×768×768）参数，加偏置是 2,362,368（4×768×769）。",
+        "学习率（1e-4 × 8 卡）：0.0008",
+    ],
+)
+def test_a_shape_beside_a_number_is_no_computation(text: str) -> None:
+    assert audit(text).wrong == ()

@@ -207,6 +207,10 @@ def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, i
     if square is not None:
         yield int(square[1]), *square.span(1)
         return
+    routed = _ROUTED.fullmatch(cell.text) if kind == "experts" else None
+    if routed is not None:
+        yield int(routed[1]), *routed.span(1)
+        return
     number = re.search(r"\d[\d,]*", cell.text)
     value = whole_number(cell)
     if number is not None and value is not None:
@@ -215,6 +219,8 @@ def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, i
 
 _HALVES = pattern(r"[*` ]*(\d{1,3}) ?/ ?(\d{1,3})[*` ]*")
 """Layers of an encoder and of its decoder: ``12/12``."""
+_ROUTED = pattern(r"[*` ]*(\d{1,3})\s?\+\s?\d[*` ]*")
+"""Experts that tokens are routed to, with those that all of them pass: ``256+1``."""
 _SQUARE = pattern(r"[*`\s(（]*(\d{1,4})\s?[×x*,]\s?\1[*`\s)）]*")
 """Two equal sides of a patch, or of a picture: ``14×14``."""
 _BETWEEN_LENGTHS = pattern(r"[/→]|->|,(?!\d)|\(|\)")

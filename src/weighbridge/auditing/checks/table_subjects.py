@@ -242,8 +242,8 @@ def whole_number(cell: Cell) -> int | None:
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
 
 
-_MEASURE = pattern(r"\s*(?:[层维头]|个?(?:头|层|专家|词元?|tokens?)|个)$", re.IGNORECASE)
-"""Behind a number, what it counts: ``28层``, ``151,936 个词元``."""
+_MEASURE = pattern(r"\s*(?:[层维头]|个?(?:头|层|专家|词元?|tokens?)|个|个?\s?/\s?(?:层|layers?)|/?每层)$", re.IGNORECASE)
+"""Behind a number, what it counts: ``28层``, ``151,936 个词元``, ``8/层`` of experts."""
 _REMARK = pattern(
     r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE
 )

@@ -42,9 +42,13 @@ def respell(text: str) -> str:
     if " of " in text or " dimension " in text:
         for size in _PARTED_SIZE.finditer(text):
             text = f"{text[: size.start('space')]},{text[size.end('space') :]}"
+    if " , " in text:
+        text = _LOST_THIN_SPACE.sub("   ", text)
     return text
 
 
+_LOST_THIN_SPACE = pattern(r"(?<=\d) , (?=(?:字节|参数|[KMGT]i?B\b|bytes?\b|param))", re.IGNORECASE)
+"""A thin space of TeX between a number and its unit that lost its backslash: ``$14,000,000,000 , 字节$``."""
 _PARTED_SIZE = pattern(
     r"\b(?:size|width|dim|dimension|dimensionality|vocabulary|context|length|window|total)(?: of)? \d{1,3}(?P<space> )\d{3}(?=[,.;:)](?!\d)|\s(?![\d×x*+/=]|-)|$)",
     re.IGNORECASE,
