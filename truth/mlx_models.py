@@ -112,6 +112,10 @@ CASES = {
         names.for_moondream3,
         ("model.region.",),
     ),
+    "k2_horizon": Case(
+        "mlx_vlm.models.k2_horizon", "K2HorizonForCausalLM", text_draws.draw_k2_horizon, rename_each(("language_model.", ""))
+    ),
+    "spark2_5": Case("mlx_lm.models.spark2_5", "Spark2_5ForCausalLM", text_draws.draw_spark),
     "unlimited-ocr": Case(
         "mlx_vlm.models.unlimited_ocr",
         "UnlimitedOCRForCausalLM",

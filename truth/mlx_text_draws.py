@@ -88,3 +88,17 @@ def draw_longcat_ngram(rng: random.Random) -> dict[str, Any]:
     raw |= {"v_head_dim": 6, "routed_scaling_factor": 1.0, "rms_norm_eps": 1e-6, "rope_theta": 1e4, "max_position_embeddings": 64}
     raw |= {"mla_scale_q_lora": True, "mla_scale_kv_lora": True, "attention_bias": rng.random() < 0.4, "router_bias": rng.random() < 0.4}
     return raw | {"ngram_vocab_size_ratio": rng.randint(2, 9), "emb_neighbor_num": longest, "emb_split_num": splits}
+
+
+def draw_k2_horizon(rng: random.Random) -> dict[str, Any]:
+    """Draw a small K2-Horizon, one of the dense."""
+    return {key: value for key, value in draw_llama(rng).items() if key != "mlp_bias"}
+
+
+def draw_spark(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Spark X2.5, whose layers have a window or none."""
+    raw = draw_llama(rng)
+    kinds = [rng.choice(("sliding_attention", "full_attention")) for _ in range(raw["num_hidden_layers"])]
+    turn = {"rope_theta": 1e4, "partial_rotary_factor": 1.0}
+    raw |= {"sliding_window": 16, "rope_parameters": {"sliding_attention": turn, "full_attention": turn}}
+    return raw | ({"layer_types": kinds} if rng.random() < 0.5 else {})

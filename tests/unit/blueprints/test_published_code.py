@@ -64,6 +64,31 @@ MOLMO = {
     "vocab_size": 152064,
     "qkv_bias": True,
 }
+SDAR = {
+    "model_type": "sdar",
+    "vocab_size": 151936,
+    "hidden_size": 4096,
+    "intermediate_size": 12288,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "tie_word_embeddings": False,
+}
+M1 = {
+    "model_type": "minimax_m1",
+    "attn_type_list": [int(layer % 8 == 7) for layer in range(80)],
+    "vocab_size": 200064,
+    "hidden_size": 6144,
+    "intermediate_size": 9216,
+    "num_hidden_layers": 80,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "num_local_experts": 32,
+    "num_experts_per_tok": 2,
+    "shared_intermediate_size": 0,
+}
 PAIRS = [*([first, first + 1] for first in range(1, 15, 2)), [16, 17, 18], *([first, first + 1] for first in range(19, 31, 2))]
 """Layers of Hymba that share keys and values."""
 WIDE = {"v_low_rank_dim": 64, "decay_low_rank_dim": 96, "a_low_rank_dim": 96}
@@ -82,6 +107,12 @@ TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
         "RWKV7ForCausalLM",
         2_947_735_040,
     ),
+    "NeoBERT, its file": ({"model_type": "neobert"}, "NeoBERTLMHead", 245_136_954),
+    "NV-Embed-v2, its file": ({"model_type": "nvembed"}, "NVEmbedModel", 7_851_016_192),
+    "Ouro-1.4B, its file": ({"model_type": "ouro"}, "OuroForCausalLM", 1_434_652_673),
+    "Ouro-2.6B, its file": ({"model_type": "ouro", "num_hidden_layers": 48}, "OuroForCausalLM", 2_667_974_657),
+    "SDAR-8B-Chat, its file": (SDAR, "SDARForCausalLM", 8_190_735_360),
+    "MiniMax-M1, its file": (M1, "MiniMaxM1ForCausalLM", 456_089_655_296),
     "Phi-4-mini-flash-reasoning, its file": ({"model_type": "phi4flash"}, "Phi4FlashForCausalLM", 3_852_562_944),
     "Hymba-1.5B, its file": ({"model_type": "hymba", "kv_reuse_group": PAIRS}, "HymbaForCausalLM", 1_522_797_824),
     "moondream3-preview, its file": ({"model_type": "moondream3"}, "HfMoondream", 9_268_626_928),
@@ -100,6 +131,23 @@ def test_qwen_audio_has_the_elements_of_its_file() -> None:
     audio = {"n_ctx": 1500, "n_head": 20, "n_layer": 32, "n_mels": 80, "n_state": 1280, "output_dim": 4096}
     found = weighbridge.model({"model_type": "qwen", "architectures": ["QWenLMHeadModel"], "vocab_size": 155_947, "audio": audio}).count()
     assert (found.stored, found.unique, found.buffers) == (8_396_222_464, 8_394_302_464, 1_920_000)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"model_type": "k2_horizon", "num_experts": 8}, "num_experts: only the dense models of this type are described"),
+        ({"model_type": "k2_horizon", "moe_layers": [3]}, "moe_layers: only the dense models of this type are described"),
+        ({"model_type": "neobert", "rope": False}, "rope: False is not described"),
+        ({"model_type": "neobert", "ngpt": True}, "ngpt: True is not described"),
+        ({**M1, "attn_type_list": [2] * 80}, "attn_type_list: expected a list of 0 and 1"),
+        ({**M1, "shared_intermediate_size": 8}, "shared_intermediate_size: an expert that every token goes through is not described"),
+        ({"model_type": "spark2_5", "hidden_act": "silu"}, "hidden_act: expected one of gelu"),
+    ],
+)
+def test_what_the_code_of_others_makes_of_other_keys_is_refused(raw: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        weighbridge.model(raw)
 
 
 @pytest.mark.parametrize("model_type", ["hymba", "phi4flash"])

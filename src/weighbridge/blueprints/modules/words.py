@@ -32,3 +32,13 @@ def read_none(key: str, *usual: Any) -> Field:
             raise ConfigError(Text("{value!r:.60} is not described", value=value), key=key, value=value)
 
     return Field(key, key, None, "choice", read=read, report_default=False)
+
+
+def read_true(key: str) -> Field:
+    """Declare a switch without which there are other tensors than are described."""
+
+    def read(value: Any) -> None:
+        if value is not None and value is not True:
+            raise ConfigError(Text("{value!r:.60} is not described", value=value), key=key, value=value)
+
+    return Field(key, key, None, "choice", read=read, report_default=False)

@@ -1,21 +1,30 @@
-"""Llama's layers under other model types: TeleChat 3, Nanbeige's loops, IQuest's LoopCoder, the first PLaMo and Youtu-LLM; their code stands beside their files.
+"""Llama's layers under other model types: TeleChat 3, K2-Horizon, SDAR, Nanbeige's and Ouro's loops, IQuest's LoopCoder, the first PLaMo and Youtu-LLM.
+
+Their code stands beside their files.
 
 Source: modeling_telechat3.py of Tele-AI/TeleChat3-36B-Thinking, modeling_nanbeige.py of Nanbeige, modeling_iquestloopcoder.py of
 IQuestLab/IQuest-Coder-V1-40B-Loop-Instruct, modeling_plamo.py of pfnet/plamo-13b, modeling_youtu.py of tencent/Youtu-LLM-2B, which is
-DeepSeek-V3's attention without experts. Held tensor by tensor to the classes of mlx-lm 0.32.2.
+DeepSeek-V3's attention without experts. Held tensor by tensor to the classes of mlx-lm 0.32.2, and of mlx-vlm 0.7.10 for K2-Horizon; SDAR (arXiv 2510.06303), which
+is Qwen3 and writes blocks at once, and Ouro (arXiv 2510.25741; modeling_ouro.py of ByteDance/Ouro-1.4B) to the totals of their files (8,190,735,360; 1,434,652,673).
 """
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.llama import LLAMA, llama
+from weighbridge.blueprints.decoders.llama import LLAMA, QWEN3, llama
 from weighbridge.blueprints.mixtures.deepseek import DENSE, LATENT, MORE_IGNORED_KEYS, deepseek, latent_fields
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.words import read_none
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, constant, derived, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
-from weighbridge.core.parts import embedding, gated_mlp, part, replace, rms_norm
+from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 LOOPED = unknown("the arithmetic of layers that are run again is not held to a live class")
 
@@ -27,6 +36,11 @@ def looped(c: Config) -> tuple[Node, ...]:
 
 def _in_a_loop(child: Node) -> Node:
     return replace(child, stream=LOOPED) if isinstance(child, Part) and child.kind == "layer" else child
+
+
+def ouro(c: Config) -> tuple[Node, ...]:
+    """Describe Llama's layers with a norm behind each half as well, gone through several times, and what says when to stop."""
+    return (*looped(c), linear("early_exit_gate", c.hidden, 1, stream=LOOPED))
 
 
 def loop_coder(c: Config) -> tuple[Node, ...]:
@@ -61,6 +75,21 @@ NANBEIGE = (
     *(read_none(key) for key in ("enable_double_loop_split", "loop_share_kv", "enable_depth_attention")),
     constant("again", _passes),
 )
+OURO = (
+    *variant(
+        LLAMA,
+        *NO_BIAS,
+        vocab=49152,
+        hidden=2048,
+        mlp=5632,
+        layers=24,
+        heads=16,
+        norms=("input_layernorm", "input_layernorm_2", "post_attention_layernorm", "post_attention_layernorm_2"),
+    ),
+    choice("passes", "total_ut_steps", 4, report_default=False),
+    constant("again", lambda c: c.passes != 1),
+)
+K2 = variant(LLAMA, NO_MLP_BIAS, vocab=250624, mlp=12288, layers=36, kv_heads=8, head_dim=128)
 LOOP_CODER = (
     *variant(LLAMA, vocab=76800, hidden=5120, mlp=27648, layers=80, heads=40, kv_heads=8, head_dim=128),
     read_none("loop_num", 2),
@@ -90,6 +119,9 @@ YOUTU = variant(
 )
 TYPES = {
     "telechat3": ("TeleChat3", variant(LLAMA, vocab=131072, hidden=6144, mlp=24576, layers=64, heads=48), llama, frozenset[str]()),
+    "k2_horizon": ("K2Horizon", K2, llama, frozenset[str]()),
+    "sdar": ("SDAR", QWEN3, llama, frozenset({"block_size", "fuse_cross_entropy"})),
+    "ouro": ("Ouro", OURO, ouro, frozenset({"early_exit_step", "early_exit_threshold"})),
     "nanbeige": ("Nanbeige", NANBEIGE, looped, frozenset({"skip_loop_final_norm"})),
     "iquestloopcoder": ("IQuestLoopCoder", LOOP_CODER, loop_coder, frozenset({"loop_window_size"})),
     "youtu_llm": ("Youtu", YOUTU, deepseek, MORE_IGNORED_KEYS),
@@ -103,3 +135,18 @@ FAMILIES["telechat3"] = replace(
     FAMILIES["telechat3"],
     classes={**FAMILIES["telechat3"].classes, "Telechat3ForCausalLM": FAMILIES["telechat3"].classes["TeleChat3ForCausalLM"]},
 )
+
+
+def refuse_experts(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse the models of this type that have experts, whatever they call them: only the dense ones are described.
+
+    >>> refuse_experts({"hidden_size": 8})
+    {'hidden_size': 8}
+    """
+    for key, value in raw.items():
+        if value and ("expert" in key or "moe" in key.split("_")):
+            raise ConfigError("only the dense models of this type are described", key=key, value=value)
+    return dict(raw)
+
+
+FAMILIES["k2_horizon"] = replace(FAMILIES["k2_horizon"], normalize_config=refuse_experts)
