@@ -133,7 +133,8 @@ def _lead_at(scene: Scene, index: int) -> _Lead | None:
     plain = line.text.strip().strip("*_#`= ")
     rest = len(re.sub(r"[\W_]", "", plain)) - sum(m.end - m.column for m in named)
     opened = plain.endswith(("{", "(")) and rest <= LEAD_LETTERS
-    if not (line.heading or opened or plain.endswith((":", "：")) or rest <= LEAD_LETTERS):
+    asked = _ASKED.match(line.raw) is not None and line.text[named[0].column - 1 : named[0].column] == "/"
+    if not (line.heading or opened or asked or plain.endswith((":", "：")) or rest <= LEAD_LETTERS):
         return None
     subject = of_mention(scene, named[0], firm=True)
     if subject is None or is_of_their_own(scene, index) or OTHERWISE.search(line.text[: named[0].column]):
@@ -193,6 +194,8 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
     return HeldSetting(index, setting, token, own, loose)
 
 
+_ASKED = pattern(r"\s*(?:[$>%]|\w+@[\w.-]+:?\S*[$#])\s+[a-z][\w.-]*\s")
+"""A command at its prompt, which asks about the repository that it names: what it prints stands below."""
 _TYPE = pattern(r"""[\s{,(]*["']?(?:model_type|architectures)["']?\s*[:=]""")
 """What begins a line of a config that names a type and no model."""
 _BILLION = 10**9

@@ -20,6 +20,12 @@ _PRODUCT = pattern(
     r"(?P<result>\d[\d,]*(?:\.\d+)?\s?(?:[KMB](?![A-Za-z])|thousand|million|billion)?)\s(?:total |trainable )?(?:param(?:eter)?s?|weights|values|elements|entries)\s?[)）]",
     re.IGNORECASE,
 )
+_LISTED = pattern(
+    rf"[\[(]\s?(?P<factors>{_FACTOR}(?:\s?[×x*,]\s?{_FACTOR})+)\s?[\])]\s{{1,12}}(?:(?:torch\.)?[a-z]{{1,8}}\d{{1,2}}\w{{0,6}}\s{{1,12}})?"
+    r"(?P<result>\d[\d,]*(?:\.\d+)?\s?(?:[KMB](?![A-Za-z]))?)\sparam(?:eter)?s?\b",
+    re.IGNORECASE,
+)
+"""The same in a list of tensors: ``q_proj.weight  [4096 x 4096]  bf16  16.8M params``."""
 _SIDE = pattern(r"\d[\d,]*")
 _FAR = Fraction(1, 100)
 
@@ -28,7 +34,9 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check the result of each such product: it may be rounded or cut off to the digits that it shows."""
     for index in scene.counted_lines:
         text = scene.lines[index].text
-        for found in _PRODUCT.finditer(text) if "(" in text or "（" in text else ():
+        pair = _PRODUCT.finditer(text) if "(" in text or "（" in text else ()
+        printed = list(_LISTED.finditer(text)) if "param" in text else []  # by a program, which rounds and guesses nothing
+        for found in (*pair, *printed):
             token = next((one for one in tokens(found["result"], index) if one.kind == "num"), None)
             number = likeliest_value(token) if token is not None else None
             if token is None or number is None:
@@ -42,7 +50,7 @@ def check(scene: Scene) -> Iterator[Claim]:
                 yield claim(scene.lines, token, token, "arithmetic", "exact", **facts)
             elif (token.unit or token.places) and (abs(number - right) < unit or binary):
                 yield claim(scene.lines, token, token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
-            elif abs(number - right) > max(_FAR * right, unit if token.unit else 0):
+            elif abs(number - right) > max(0 if found in printed else _FAR * right, unit if token.unit else 0):
                 direction = (
                     mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
                 )

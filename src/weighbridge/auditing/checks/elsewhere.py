@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from weighbridge.auditing import patterns
@@ -40,8 +41,17 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
     """
     index_of = {line.number: index for index, line in enumerate(scene.lines)}
     for one in claims:
-        if one.verdict != "wrong" or one.kind not in _HELD or one.line in tabled or not _is_elsewhere(scene, index_of[one.line], one):
+        index, held = index_of[one.line], one.verdict == "wrong" and one.kind in _HELD and one.line not in tabled
+        if not held or not _is_elsewhere(scene, index, _as_read(scene, index, one)):
             yield one
+
+
+def _as_read(scene: Scene, index: int, claim: Claim) -> Claim:
+    """Return a claim with its place in the line as it is read: what was pasted twice, or typeset, is gone from there."""
+    places = scene.lines[index].at
+    if not places:
+        return claim
+    return claim._replace(start=bisect_left(places, claim.start), end=bisect_left(places, claim.end))
 
 
 def leave_out_of_parts(scene: Scene, claims: Iterable[Claim]) -> Iterator[Claim]:

@@ -119,7 +119,19 @@ def _is_of_tokenizer(said: int, right: int) -> bool:
 
 def is_of_their_own(scene: Scene, line: int) -> bool:
     """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
-    return not scene.given and any(map(_speaks_of_own, scene.texts[max(0, line - BESIDE_LINES) : line + 1]))
+    near = range(max(0, line - BESIDE_LINES), line + 1)
+    return not scene.given and any(_speaks_of_own(scene.texts[index]) and not _rebuilds_known(scene, index) for index in near)
+
+
+def _rebuilds_known(scene: Scene, line: int) -> bool:
+    """Tell whether a title only says that one known model is built anew, as it is: ``GPT-2 small from scratch``."""
+    models = {m.name for m in scene.mentions.get(line, ()) if m.kind == MODEL}
+    if len(models) != 1 or not (scene.lines[line].heading or not any(text.strip() for text in scene.texts[:line])):
+        return False
+    return not _speaks_of_own(_REBUILT.sub(" ", scene.texts[line]))
+
+
+_REBUILT = pattern(r"\bfrom (?:the )?scratch\b|\b(?:re)?implement(?:ing|ed|ation)?\b", re.IGNORECASE)
 
 
 @once_for_each_text
@@ -137,7 +149,7 @@ _OF_ANOTHER = pattern(
 _IS_ONE = pattern(r"an? ", re.IGNORECASE)
 """``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
 _OWN = any_word(
-    r"\b(?:(?:our|my)\b(?! (?:(?:own|internal|general|best|basic) )?(?:knowledge|memory|gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified(?! version of (?:the |google|microsoft|meta|openai|megatron))|scaled[- ]?(?:down|up|version|variant)|simplified|implement(?!s\b)\w*(?! details\b))\b|自己|我们的|某个?\s?(?:模型|网络|transformer|编码器|解码器)|(?<!参数[(（])(?<!配置[(（])简化|从零|(?<![技术工程代码具体官方底层算法核心论文高效原理地与的式步骤])实现(?!细节|方式|原理|文本|高效|更|对|从|跨|端到端|低|快|多|自动|超|与|性能|了(?!一个)|[^。]{0,12}(?:飞跃|提升|突破|目标|效果|能力|平衡|优化|加速))|发明|虚构|假想|新模型",
+    r"\b(?:(?:our|my)\b(?! (?:(?:own|internal|general|best|basic) )?(?:knowledge|memory|gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|blueprints?|examples?|cases?|purposes?|discussion|analysis|audits?|references?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified(?! version of (?:the |google|microsoft|meta|openai|megatron))|scaled[- ]?(?:down|up|version|variant)|simplified|implement(?!s\b)\w*(?! details\b| the (?:architecture|original|same|official|exact)\b))\b|自己|我们的|某个?\s?(?:模型|网络|transformer|编码器|解码器)|(?<!参数[(（])(?<!配置[(（])简化|从零|(?<![技术工程代码具体官方底层算法核心论文高效原理地与的式步骤])实现(?!细节|方式|原理|文本|高效|更|对|从|跨|端到端|低|快|多|自动|超|与|性能|了(?!一个)|[^。]{0,12}(?:飞跃|提升|突破|目标|效果|能力|平衡|优化|加速))|发明|虚构|假想|新模型",
 )
 
 

@@ -40,7 +40,7 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
         mentions = list(_owned_backbones(line.text, list(find_mentions(line.text)))) if line.text else []
         mentions += sizes_as_members(line.text, mentions, families[:1])
         dict_of = family_of_dict(line.text, families, dict_of)
-        keyed = member_of_key(line.text, dict_of) if dict_of else None
+        keyed = member_of_key(line.text, dict_of, lines[index - 1].text if index else "") if dict_of else None
         mentions += [keyed] if keyed is not None and not mentions else []
         for mention in mentions:
             family = family_of(line.text[mention.column : mention.end])

@@ -108,6 +108,8 @@ def kind_of_key(key: str) -> str | None:
     while words:
         if (kind := KINDS.get(" ".join(words))) is not None:
             return kind
+        if len(words) > 1 and len(words[-1]) == 1 and (kind := KINDS.get(" ".join(words[:-1]))) is not None:
+            return kind  # ``d_ffn F = 11008``
         if words[0] not in _BEFORE:
             return None
         words = words[1:]
