@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.presets import Preset
@@ -24,13 +25,20 @@ _ALSO = {
 multi-token prediction layer; GPT-NeoX's the norms and row-wise biases of its two tensor-parallel ranks twice): everybody repeats them."""
 
 
+_SIZE_IN_NAME = pattern(r"(?<![\w.])\d+(?:\.\d+)?[mb](?![a-z0-9])|(?<=[a-z]_)\d+(?:\.\d+)?[mb](?![a-z0-9])")
+"""The size by which a model is called, ``m2m100_418M``: nobody who says it says anything wrong."""
+
+
 def figures(found: Preset) -> Iterator[tuple[Fraction, bool]]:
-    """Yield each figure that was given for a model, and whether it is known to count something else than its class does."""
+    """Yield each figure that was given for a model, and whether it is known to count something else than its class does, or is the one by which it is called."""
     also = _ALSO.get(found.name, ())
     for written in (*found.published.split(", "), *also):
         figure = _figure(written)
         if figure is not None:
             yield figure, written in also
+    called = {written for name in (found.name, found.hub) for written in _SIZE_IN_NAME.findall(name.lower())}
+    if len(called) == 1 and (figure := _figure(called.pop().upper())) is not None:
+        yield figure, True
 
 
 def _figure(written: str) -> Fraction | None:
