@@ -47,7 +47,7 @@ _GLUE = pattern(
 )
 """What may stand between a family's name and what is said of it without another thing being spoken of."""
 _COUNTING = pattern(
-    r"[把将以]|(?:模型)?规模(?=[推提扩达])|模型规模|参数(?:总?量|规模|总?数量?)?|(?:推|提升|增|扩大|扩展|增加|提高|达|高达|扩)[至到]|达到?|约为?|大约|[为]|巨大|庞大|惊人|[~≈约]|\b(?:about|parameters?|params?|count|totals?)\b",
+    r"[把将以]|(?:模型)?规模(?=[推提扩达])|模型规模|参数(?:总?量|规模|总?数量?)?|(?:推|提升|增|扩大|扩展|增加|提高|达|高达|扩)[至到]|达到?|约为?|大约|[为]|巨大|庞大|惊人|[~≈约]|\b(?:about|parameters?|params?|count|totals?|contains?|exactly|precisely|comprises|roughly|approximately)\b",
     re.IGNORECASE,
 )
 """And between it and its count."""
@@ -139,6 +139,8 @@ _SHARED = frozenset(("vocab", "positions"))
 _LONG = 1000
 _NEARLY = pattern(r"大?约|左右|最大的?上下文|最多")
 _OTHER_COUNT = pattern(r"\d[\d.,]*\s?(?:亿|万|[BM](?![A-Za-z]))\s?个?(?:模型)?参数", re.IGNORECASE)
+_WRITTEN_OUT = 1_000_000
+"""A whole number from which on it counts parameters, where a clause speaks of them."""
 _BEHIND = 4
 """Characters behind a size that may take it back: ``96 层左右``."""
 
@@ -149,7 +151,8 @@ def _counts(
     """Check the counts that a clause gives a family."""
     text = scene.lines[line].text
     for token in tokens(text, line):
-        if token.kind != "num" or not mention.end <= token.start < stop or not token.unit or not is_count(token):
+        counted = is_count(token) and (token.unit or (token.value or 0) >= _WRITTEN_OUT)
+        if token.kind != "num" or not mention.end <= token.start < stop or not counted:
             continue
         said = text[mention.end : token.start]
         if _COUNTED.match(text, token.end) is None and _PARAMETERS.search(said) is None and not _goes_on(text, mention, token):

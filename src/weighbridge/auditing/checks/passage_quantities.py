@@ -18,7 +18,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.quantities import ROLES, Quantity, Subject
-from weighbridge.auditing.text.quantity_bounds import AMOUNT, SaidBounds, read_bounds
+from weighbridge.auditing.text.quantity_bounds import AMOUNT, SaidBounds, is_within_digits, read_bounds
 from weighbridge.auditing.text.quantity_clauses import PassageReader
 from weighbridge.auditing.text.quantity_words import MOST
 from weighbridge.auditing.text.rounding import whole
@@ -176,7 +176,12 @@ def _verdicts(scene: Scene, held: Sequence[_Held]) -> Iterator[Claim]:
             yield _claim(scene, one, min(one.fits, key=lambda n: abs(n - one.said.number)), "rounded")
         elif not one.fits and one.possible.settled and one.quantity.whole and not one.quantity.computed and one.possible.numbers:
             agreed = one.possible.nominal and exact >= AGREED_ROWS
-            if _is_wrong(one, agreed=agreed) and not is_of_their_own(scene, one.quantity.line) and not _is_anothers(scene, one):
+            if (
+                _is_wrong(one, agreed=agreed)
+                and not _shows_no_more(scene, one)
+                and not is_of_their_own(scene, one.quantity.line)
+                and not _is_anothers(scene, one)
+            ):
                 yield _claim(scene, one, one.possible.numbers[0], "wrong")
 
 
@@ -219,6 +224,11 @@ def _is_wrong(one: _Held, *, agreed: bool) -> bool:
     if all(said.high * _ELSEWHERE < n or said.low > n * _ELSEWHERE for n in one.possible.numbers):
         return False
     return one.is_off(below, above)
+
+
+def _shows_no_more(scene: Scene, one: _Held) -> bool:
+    text = scene.lines[one.quantity.line].text[one.quantity.start : one.quantity.end]
+    return any(is_within_digits(text, one.said.number, number) for number in one.possible.numbers)
 
 
 def _claim(scene: Scene, one: _Held, right: Fraction, verdict: str) -> Claim:

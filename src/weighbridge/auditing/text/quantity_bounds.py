@@ -61,3 +61,16 @@ def _half(number: str, most: int) -> Fraction:
 
 _FULL = 5
 """Digits from which on a whole number is given in full."""
+
+
+def is_within_digits(text: str, said: Fraction, number: Fraction) -> bool:
+    """Tell whether the digits after a figure's point can say no more than it does.
+
+    >>> is_within_digits("0.1 GB", Fraction(10**8), Fraction(66_720_000)), is_within_digits("0.2 GB", Fraction(2 * 10**8), Fraction(66_720_000))
+    (True, False)
+    """
+    found = AMOUNT.match(text)
+    if found is None or "." not in found["number"] or not said:
+        return False
+    half = said / Fraction(found["number"].replace(",", "")) / 2 / 10 ** len(found["number"].partition(".")[2])
+    return abs(number - said) <= half
