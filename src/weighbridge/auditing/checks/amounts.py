@@ -109,7 +109,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
     if nearest is not None and slip:
         amounts = [nearest[1]]
     far = firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes)
-    if slip or (far and not any(_is_within_digits(token, Exact(amount.number)) for amount in amounts)):
+    if slip or (far and not any(is_within_digits(token, Exact(amount.number)) for amount in amounts)):
         right = Exact(amounts[0].number)
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         written = said_bytes[0] if base == BINARY else min(said_bytes)
@@ -181,7 +181,7 @@ def _is_rounded_bytes(token: Token, number: Fraction) -> bool:
     return any(low < number < high for low, high in ranges)
 
 
-def _is_within_digits(token: Token, number: Fraction) -> bool:
+def is_within_digits(token: Token, number: Fraction) -> bool:
     """Tell whether the digits after a figure's point can say no more than it does: ``0.1 GB`` of 66,720,000 bytes."""
     bounds = (value_bounds(token, Exact(scale)) for scale in UNITS[token.unit]) if token.places else ()
     return any(low <= number <= high for low, high in bounds)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from weighbridge.auditing.byte_thresholds import MEMORY_FAR, MEMORY_TOLERANCE, NEEDED_FAR, NOMINAL_FAR, PACKED_FAR
-from weighbridge.auditing.checks.amounts import write_bytes
+from weighbridge.auditing.checks.amounts import is_within_digits, write_bytes
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -90,7 +90,9 @@ def _verdict(said: SaidBytes, token: Token, rights: list[Fraction], *, alone: bo
     values = [token.value * scale for scale in UNITS.get(token.unit, ())]
     if not values or not rights:
         return ""
-    if any(abs(value - right) <= MEMORY_TOLERANCE * right for value in values for right in rights):
+    if any(abs(value - right) <= MEMORY_TOLERANCE * right for value in values for right in rights) or any(
+        is_within_digits(token, right) for right in rights
+    ):
         return "rounded"
     if all(value * _ELSEWHERE < right or right * _ELSEWHERE < value for value in values for right in rights):
         return ""

@@ -107,12 +107,8 @@ def _hold(scene: Scene, quantity: Quantity, held: list[_Held], rates: list[Fract
         return
     one = _Held(quantity, said, possible_of(scene, quantity, rates, _parts(held, quantity)))
     held.append(one)
-    if "per" in quantity.words and quantity.kind == "figure":
-        fitting = one.fits
-        if fitting:
-            rates[:] = [fitting[0], said.number]
-        elif quantity.computed:
-            rates[:] = [said.number]
+    if "per" in quantity.words and quantity.kind == "figure" and (one.fits or quantity.computed):
+        rates[:] = [*one.fits[:1], said.number]
 
 
 _SUMMED = frozenset("weights gradients optimizer master moment moments cache".split())
@@ -213,8 +209,7 @@ _LISTED = 3
 
 
 def _is_exact(one: _Held) -> bool:
-    step = one.said.number
-    return any(abs(n - step) * 100 <= n for n in one.possible.numbers)
+    return any(abs(n - one.said.number) * 100 <= n for n in one.possible.numbers)
 
 
 def _is_wrong(one: _Held, *, agreed: bool) -> bool:
@@ -227,8 +222,9 @@ def _is_wrong(one: _Held, *, agreed: bool) -> bool:
 
 
 def _shows_no_more(scene: Scene, one: _Held) -> bool:
+    """Tell whether the digits after a figure's point can say no more than it does."""
     text = scene.lines[one.quantity.line].text[one.quantity.start : one.quantity.end]
-    return any(is_within_digits(text, one.said.number, number) for number in one.possible.numbers)
+    return any(is_within_digits(text, one.said.number, n) for n in one.possible.numbers)
 
 
 def _claim(scene: Scene, one: _Held, right: Fraction, verdict: str) -> Claim:

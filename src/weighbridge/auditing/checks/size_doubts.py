@@ -39,7 +39,11 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
-    if _ABLATED.search(scene.lines[size.token.line].text) or _is_before_its_model(scene, size.token.line):
+    if (
+        _ORDINAL.search(scene.lines[size.token.line].text, 0, size.token.start)
+        or _ABLATED.search(scene.lines[size.token.line].text)
+        or _is_before_its_model(scene, size.token.line)
+    ):
         return False
     fair = size.word == "vocab" and judged.right is not None and _is_of_tokenizer(judged.said, judged.right)
     if fair or (size.word in ("positions", "types") and judged.right not in used):
@@ -103,6 +107,8 @@ def _is_before_its_model(scene: Scene, line: int) -> bool:
     return first > line
 
 
+_ORDINAL = pattern(r"\bthe (?:first|second|third|other|larger|smaller)(?: one| model)? (?:has|have|uses|is|comes|stacks)\b", re.IGNORECASE)
+"""What speaks of one of several models by its place: ``The first has 48 layers, the second 40``."""
 _ABLATED = pattern(r"\bablat|消融", re.IGNORECASE)
 _SEVERAL = 2
 
