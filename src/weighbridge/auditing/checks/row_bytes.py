@@ -8,6 +8,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales, value_bounds
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tokens import tokens
@@ -25,6 +26,19 @@ def is_loose(one: Claim) -> bool:
         return True
     ranges = (value_bounds(found[0], scale) for scale in scales(found[0]))
     return not any(low <= one.expected <= high for low, high in ranges)
+
+
+def is_nearly(text: str, token: Token, right: Fraction) -> bool:
+    """Tell whether a figure that its line says to be approximate is less than one of its last digit off.
+
+    >>> is_nearly("~61.0 GB", tokens("~61.0 GB", 0)[1], Fraction(61_064_245_248))
+    True
+    """
+    about = _ABOUT.search(text, max(0, token.start - 4), token.start) is not None
+    return about and any(abs((token.value or 0) * scale - right) * 10**token.places < scale for scale in scales(token))
+
+
+_ABOUT = pattern(r"[~≈约]\s?$")
 
 
 def bits_of_head(head: str) -> int | None:

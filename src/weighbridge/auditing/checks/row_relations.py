@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.results import is_slip
-from weighbridge.auditing.checks.row_bytes import bits_of_head, is_loose
+from weighbridge.auditing.checks.row_bytes import bits_of_head, is_loose, is_nearly
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
@@ -168,7 +168,10 @@ def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relati
         if (
             not fit
             and figure.token.unit in BYTES
-            and _is_near(figure, (low, high), sources, alone=fits.count(False) == 1 and telling > RELATED_ROWS)
+            and (
+                _is_near(figure, (low, high), sources, alone=fits.count(False) == 1 and telling > RELATED_ROWS)
+                or is_nearly(scene.lines[figure.token.line].text, figure.token, (low + high) / 2)
+            )
         ):
             continue
         if fit:

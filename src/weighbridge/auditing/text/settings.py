@@ -147,6 +147,8 @@ def _places_of_settings(text: str) -> tuple[Setting, ...]:
 
 def _settings(text: str) -> Iterator[Setting]:
     for letter in _LETTERED.finditer(text):
+        if "--" in text and "#" in text[: letter.start()]:
+            continue  # ``--num-attention-heads 64  # H = 64`` says itself what its letter is
         yield Setting(_LETTERS[letter["key"]], *letter.span("value"), letter["key"], coded=True)
     for pair in _PAIR.finditer(text) if _IS_SET.search(text) is not None else ():
         key, between = pair["key"], text[pair.end("key") : pair.start("value" if pair["value"] else "count")]
