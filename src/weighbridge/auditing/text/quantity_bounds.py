@@ -72,5 +72,5 @@ def is_within_digits(text: str, said: Fraction, number: Fraction) -> bool:
     found = AMOUNT.match(text)
     if found is None or "." not in found["number"] or not said:
         return False
-    half = said / Fraction(found["number"].replace(",", "")) / 2 / 10 ** len(found["number"].partition(".")[2])
-    return abs(number - said) <= half
+    step = Fraction(1, 10 ** len(found["number"].partition(".")[2])) * said / Fraction(found["number"].replace(",", ""))
+    return abs(number - said) * 2 <= step
