@@ -168,7 +168,7 @@ RULES = {
     "max([24, 18] if adapter_config.vision_feature_layer is None else adapter_config.vision_feature_layer) < vision_config.num_hidden_layers",
     "Molmo2TextConfig": "qk_norm_type in ('qwen3', 'olmo'); additional_vocab_size >= 0",
     "MoshiDepthConfig": "ffn_dim % 2 == 0",
-    "MoshiConfig": "ffn_dim % 2 == 0; num_codebooks <= audio_encoder_config.num_codebooks",
+    "MoshiConfig": "'depth_decoder_config' not in stated or 'audio_encoder_config' in stated or audio_vocab_size is not None; ffn_dim % 2 == 0; num_codebooks <= audio_encoder_config.num_codebooks",
     "MT5Config": FEED_FORWARD,
     "MuseSparkAudioConfig": "len(patch_sizes) == len(hidden_sizes) == len(depths) == num_hidden_layers",
     "MuseSparkConfig": "audio_config.out_hidden_size == text_config.hidden_size",
@@ -180,7 +180,8 @@ RULES = {
     "head_config.subsampling_factor == audio_config.subsampling_factor; streaming_config.num_speakers == head_config.num_speakers; "
     "streaming_config.subsampling_factor == audio_config.subsampling_factor; "
     "streaming_config.speaker_cache_length >= (1 + streaming_config.speaker_cache_silence_frames_per_speaker) * streaming_config.num_speakers",
-    "NemotronH_Omni_Reasoning_V3_Config": "vision_config.video_temporal_patch_size == video_temporal_patch_size",
+    "NemotronH_Omni_Reasoning_V3_Config": "'vision_config' in stated or video_temporal_patch_size == 2; "
+    "'vision_config' not in stated or vision_config.video_temporal_patch_size == video_temporal_patch_size",
     "NeoMMEConfig": f"{GROUPED}; residual_multiplier > 0",
     "NystromformerConfig": "not inv_coeff_init_option",
     "OlmoHybridConfig": "layer_types is not None or num_hidden_layers > 1; "
@@ -249,6 +250,7 @@ RULES = {
 """By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py; of SqueezeBERT, what its modules assert)."""
 
 OF_MODELS = {
+    "mm-grounding-dino": {"MMGroundingDinoForObjectDetection": "decoder_layers > 1"},
     "openai-gpt": {"OpenAIGPTDoubleHeadsModel": SUMMARY},
     "roformer": {"RoFormerForMultipleChoice": SUMMARY},
     "rt_detr_v2": {"RTDetrV2ForObjectDetection": "decoder_layers > 1"},
@@ -282,7 +284,7 @@ OF_MODELS = {
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
 WORDS = frozenset(
-    "is_activation sections_fit squared unscaled stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale kind".split()
+    "is_activation stated sections_fit squared unscaled stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale kind".split()
 )
 
 
@@ -291,8 +293,10 @@ def keys(rule: str) -> list[str]:
 
     >>> keys("text_config.hidden_size == 8 or len(depths) in ('a', 'b')")
     ['text_config.hidden_size', 'depths']
+    >>> keys("'text_config' in stated or heads == 2")
+    ['text_config', 'heads']
     """
-    plain = re.sub(r"'[^']*'", "''", rule)
+    plain = re.sub(r"'[^']*'", "''", re.sub(r"'(\w+)'(?= (?:not )?in stated)", r"\1", rule))
     named = (
         match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper").removesuffix(".removeprefix")
         for match in NAME.finditer(plain)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PATH = __file__.removesuffix(".py") + ".txt"
 BEFORE = "before."
 """Stands in front of a key whose value is meant that it has before the class puts other names in their place."""
+STATED = "stated"
+"""What a config itself says, as in ``'text_config' in stated``."""
 SMALLEST_ODD = 5
 """The width from which on an odd head is refused: smaller ones are those of tests."""
 
@@ -199,7 +201,11 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
 
 def _is_open(rule: Rule, values: _Values, stated: list[str]) -> bool:
     """Say whether a rule reads a key that the class works out of others, and does not expect that."""
-    expected = "None" in rule.text or rule.text.startswith(("sections_fit", "stages_exist", "stages_ordered", "turns_pairs"))
+    expected = (
+        "None" in rule.text
+        or STATED in rule.text
+        or rule.text.startswith(("sections_fit", "stages_exist", "stages_ordered", "turns_pairs"))
+    )
     return not expected and any(key not in stated and values.find(key) is None for key in rule.keys)
 
 
@@ -224,13 +230,16 @@ class _Values(dict[str, "Any"]):
     def __missing__(self, name: str) -> Any:
         if name == BEFORE[:-1]:
             return _Values(self.raw, self.known._replace(aliases={}), self.path)
+        if name == STATED:
+            return self.raw
         key = self.path + name
-        if key not in self.known.defaults and not any(other.startswith(key + ".") for other in self.known.defaults):
+        parts = any(other.startswith(key + ".") for other in self.known.defaults)
+        if key not in self.known.defaults and not parts:
             raise KeyError(name)  # a function
         for alias in self.known.aliases.get(key, ()):
             if self.raw.get(alias) is not None:
                 return self.raw[alias]
-        if key in self.known.defaults:
+        if not parts:
             return self.raw.get(name, self.known.defaults[key])
         inner = self.raw.get(name)
         return _Values(inner if isinstance(inner, Mapping) else {}, self.known, f"{key}.")
@@ -287,4 +296,5 @@ def _read(line: str) -> ClassRules:
 
 def _rule(text: str, defaults: Mapping[str, Any]) -> Rule:
     code = compile(text, PATH, "eval")
-    return Rule(text, tuple(key for key in defaults if key in text and set(key.split(".")) <= set(code.co_names)), code)
+    named = {*code.co_names, *(const for const in code.co_consts if isinstance(const, str))}
+    return Rule(text, tuple(key for key in defaults if key in text and set(key.split(".")) <= named), code)

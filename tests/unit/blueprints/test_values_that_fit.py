@@ -38,6 +38,8 @@ BUILT: list[tuple[str, dict[str, Any], int]] = [
     ),
     ("MptModel", {"attn_config": {"attn_pdrop": 0}, "n_layers": 1}, 153_491_456),
     ("ZambaModel", {"num_hidden_layers": 3, "tie_word_embeddings": False}, 750_421_632),
+    ("LlavaModel", {"vision_config": {"model_type": "swin", "hidden_size": 32}}, 6_651_779_450),
+    ("Mistral3Model", {"vision_config": {"patch_size": [14, 14]}}, 23_340_272_640),
 ]
 """What transformers 5.23.0 builds."""
 
@@ -66,6 +68,10 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("OlmoHybridModel", {"num_hidden_layers": 1}),
     ("Sam2Model", {"mask_decoder_config": {"hidden_size": 12}}),
     ("VideoMAEForPreTraining", {"patch_size": [16, 16]}),
+    ("NemotronH_Omni_Reasoning_V3", {"vision_config": {"num_hidden_layers": 2}}),
+    ("MoshiModel", {"depth_decoder_config": {"num_hidden_layers": 2}}),
+    ("Qwen2Model", {"hidden_size": 16}),
+    ("MT5Model", {"hidden_size": None}),
 ]
 """What it refuses, in the config's class or in that of the model."""
 

@@ -26,7 +26,7 @@ from weighbridge.blueprints.learned_activations import activation_fields, with_a
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.blueprints.refused_values import with_zeros
 from weighbridge.config.alias import TYPES
-from weighbridge.config.fields import Config, Field, SubConfig, derived
+from weighbridge.config.fields import Config, Field, SubConfig, derived, settable
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
@@ -63,9 +63,17 @@ AUTO_MODEL = {
 OWN = "own_hidden"
 _DOUBLED = (
     derived(OWN, lambda c: c.hidden),
-    derived("hidden", lambda c: c.own_hidden * 2 ** (len(c.depths) - 1)),
+    settable("hidden", "hidden_size", lambda c: c.own_hidden * 2 ** (len(c.depths) - 1), "W", "width of the last stage"),
 )
-_WIDENED = (derived("hidden", lambda c: c.embed * c.wider[0] ** (len(c.depths) - 1) // c.wider[1] ** (len(c.depths) - 1)),)
+_WIDENED = (
+    settable(
+        "hidden",
+        "hidden_size",
+        lambda c: c.embed * c.wider[0] ** (len(c.depths) - 1) // c.wider[1] ** (len(c.depths) - 1),
+        "W",
+        "width of the last stage",
+    ),
+)
 WIDTHS = dict.fromkeys(("donut-swin", "maskformer-swin", "swin", "swinv2"), _DOUBLED) | {"hiera": _WIDENED}
 """What the outer model reads as ``hidden_size`` where the type's own ``hidden`` is another width: that of the last stage."""
 

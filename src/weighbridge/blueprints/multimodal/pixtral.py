@@ -14,13 +14,13 @@ from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import feature_layers, per_image
 from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, switch, variant
+from weighbridge.config.fields import SPATIAL_MERGE, Config, sides, switch, variant
 from weighbridge.core.length import length, product_of
 from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
-FIELDS = (*uneven_heads(stack_fields(1024, 4096, 16, 24)), CHANNELS, PATCH.with_default(16))
+FIELDS = (*uneven_heads(stack_fields(1024, 4096, 16, 24)), CHANNELS, *sides("patch", "patch_size", 16, "P", "patch size"))
 TOWER = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14}
 MISTRAL = {
     "hidden_size": 5120,
@@ -59,7 +59,7 @@ def pixtral(c: Config) -> Part:
         kind="layer",
         repeat=c.layers,
     )
-    patch = conv2d("patch_conv", c.channels, H, c.patch, bias=False)
+    patch = conv2d("patch_conv", c.channels, H, (c.patch_height, c.patch_width), bias=False)
     return part("", patch, rms_norm("ln_pre", H), part("transformer", layer, kind="encoder"), kind="vision", stream=PATCHES)
 
 
