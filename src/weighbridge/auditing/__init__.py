@@ -13,7 +13,7 @@ A text flows through six steps, and the files follow them.
    ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
    ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
    ``comments``, ``made_modules``, ``bracketed_products``, ``explained_counts``, ``image_patches`` with ``image_grids``, ``list_sums``,
-   ``restated_units``, ``restated_sizes``, ``number_shares``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
+   ``restated_units``, ``restated_sizes``, ``spelled_counts``, ``number_shares``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),
    then against the model and the conventions people count by (``formulas`` with ``norm_formulas``, ``formula_pairs``,
    ``generic_formulas`` and ``identities``, ``written_products``, ``components`` with ``offers`` and
    ``worded_components``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``,

@@ -27,6 +27,7 @@ from weighbridge.auditing.checks import (
     restated_units,
     run_times,
     sentence_bytes,
+    spelled_counts,
     stated_bytes,
     totals,
     weight_groups,
@@ -44,7 +45,17 @@ OF_COUNTS = (
     chinese_owners,
     closed_families,
 )
-OF_PASSAGES = (explained_counts, restated_units, restated_sizes, nominal_grids, run_times, adapter_passages, number_shares, cache_ratios)
+OF_PASSAGES = (
+    explained_counts,
+    restated_units,
+    restated_sizes,
+    spelled_counts,
+    nominal_grids,
+    run_times,
+    adapter_passages,
+    number_shares,
+    cache_ratios,
+)
 OF_BYTES = (
     weight_groups,
     lettered_bytes,

@@ -15,10 +15,12 @@ from weighbridge.auditing.checks.count_doubts import is_hedged, is_of_a_part
 from weighbridge.auditing.checks.count_subjects import is_setting_or_bytes
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.names import UNKNOWN
-from weighbridge.auditing.checks.nominal_sizes import nominal_sizes
+from weighbridge.auditing.checks.nominal_sizes import nominal_sizes, sizes_of_generation
 from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.sentence_subjects import only_model
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.sister_models import sisters
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.wrong_counts import WORDED, total_claim
 from weighbridge.auditing.claims import Claim, Sentence, because
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 _SENTENCE = pattern(r"[。;；!！?？|]|\.(?!\d)")
 _REACH = 300
 _COUNTED_BEHIND = pattern(
-    r"[*_`]{0,2}[- ]?(?:(?:total |active |activated |trainable |learnable )?(?:param(?:eter)?s?\b|weights\b)|total\b|in total\b|active\b|activated\b|models?\b(?! parallel)|scale\b)"
+    r"[*_`]{0,2}[- ]?(?:(?:total |active |activated |trainable |learnable )?(?:param(?:eter)?s?\b|weights\b)|total\b|in total\b|(?:are )?(?:active|activated)\b|models?\b(?! parallel)|scale\b)"
     r"|[*_]{0,2}\s?个?的?(?:总|激活|活跃)?(?:参数|參數|规模|大?模型)",
     re.IGNORECASE,
 )
@@ -45,7 +47,7 @@ _COUNTED_AHEAD = pattern(r"(?:param(?:eter)?s?\b|参数|參數|激活|activates?
 """Words right about a number by which it counts parameters."""
 _ELSEWHERE = pattern(
     r"\bthan\b|\bvs\b|\bversus\b|compar|\bunlike\b|\bother\b|\banother\b|similar|equivalent|\bif\b|suppose|imagine|say,|\be\.g\.|for example|for instance|such as|would\b|could be|difference|"
-    r"\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision|encoder|decoder|per layer|each layer|every|\bno\b|\bnot\b|n['’]t\b|"
+    r"\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision(?! transformer)|encoder(?!-only)|decoder(?!-only)|per layer|each layer|every|\bno\b|\bnot\b|n['’]t\b|"
     r"比|相当于|类似|同等|其他|别的|另一|如果|假设|假如|例如|比如|譬如|多出|增加|减少|节省|剪枝|蒸馏|压缩|嵌入|视觉|编码器|解码器|每层|单层|级别?的|不是|并非|而非|没有",
     re.IGNORECASE,
 )
@@ -73,11 +75,20 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     for figure in scene.sorted_figures.plain_counts:
         token = figure.token
         line = scene.lines[token.line]
-        if token.line in tabled or not token.unit or significant_digits(token) < 2 or scene.is_in_name(token):
+        if token.line in tabled or not _is_telling(token) or scene.is_in_name(token):
             continue
         place = line.at[token.start] if token.start < len(line.at) else 0
         if not covered.holds(line.number, place, place + 1):
             yield from _judge(scene, token)
+
+
+def _is_telling(token: Token) -> bool:
+    """Tell whether a count has digits enough that one of them can be off: two with a unit, or all of a large number; one digit tells of the model that its sentence names."""
+    return significant_digits(token) >= (1 if token.unit else _IN_FULL)
+
+
+_IN_FULL = 6
+"""Digits of a count that is given in full: one that has all but one of a model's own is of that model."""
 
 
 def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
@@ -96,6 +107,8 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     if is_setting_or_bytes(scene, token) or is_of_their_own(scene, token.line) or scene.is_at_other_sizes(token.line):
         return
     hedged, models = is_hedged(before), models_of_sentence(scene, token, start, stop)
+    if not models and not token.unit and not scene.mentions.get(token.line):
+        models = {model.source: model for model in sisters(scene)[:_MOST_SISTERS]}
     if any(settle(token, (model,), kind, hedged=hedged) is not None for model in models.values() for kind in _KINDS):
         return
     slips = {
@@ -108,7 +121,27 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         (what, right), held = next(iter(slips.items()))
         if _is_said_beside(scene, token, held[1], what):
             return  # ``GPT-3 has 175B parameters, and AI21 followed with a 178B parameter model``
-        yield from _report(scene, token, held, (what, right), hedged=hedged)
+        named = _is_said_of(scene, token, held[0], start)
+        if significant_digits(token) == 1 and (not named or _INDEFINITE.search(text, start, token.start)):
+            return  # any other digit is one digit off
+        yield from _report(scene, token, held, (what, right), hedged=hedged, named=named)
+
+
+_MOST_SISTERS = 24
+
+
+def _is_said_of(scene: Scene, token: Token, name: str, start: int) -> bool:
+    """Tell whether a sentence names the model in front of the count, or the text names no other: then it may not be one that is called so."""
+    named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column and one.end <= token.start]
+    if named and not _INDEFINITE.search(scene.lines[token.line].text, start, token.start):
+        return all(one.kind == MODEL and one.name == name for one in named)
+    return not named and only_model(scene) == name and _INDEFINITE.search(scene.lines[token.line].text, 0, token.start) is None
+
+
+_INDEFINITE = pattern(
+    r"(?<!\bis )(?<!\bwas )\b(?:an?|any|every|each|some|most|for|like)\s(?:[\w-]+\s){0,2}[~≈*_]*$|(?:一个|某个?|任何)\s?$", re.IGNORECASE
+)
+"""Before a count, what makes it that of any model of its size: ``a 7B model needs``."""
 
 
 def _is_said_beside(scene: Scene, token: Token, model: ModelValue, what: str) -> bool:
@@ -143,17 +176,31 @@ _SMALL_FAMILY = 8
 """Members of a family that are few enough for one digit to tell of which a count is meant."""
 
 
-def _report(scene: Scene, token: Token, held: tuple[str, ModelValue], counted: tuple[str, int], *, hedged: bool) -> Iterator[Claim]:
+def _report(
+    scene: Scene, token: Token, held: tuple[str, ModelValue], counted: tuple[str, int], *, hedged: bool, named: bool
+) -> Iterator[Claim]:
     """Say that a count is wrong, unless a known model is called so or authors count so."""
     (name, model), (what, right), number = held, counted, likeliest_value(token)
-    if number is None or (what == "total" and number in nominal_sizes()):
+    if number is None or (what == "total" and number in (_called_in_text(scene, name) if named else nominal_sizes())):
         return
-    if abs(number - right) <= SLIP_FAR * right and (what == "active" or hedged or _predicts_ahead(model, number - right)):
+    more = number - right
+    if abs(more) <= SLIP_FAR * right and (hedged or _predicts_ahead(model, more) or (what == "active" and more <= _draft(model, right))):
         return  # authors leave out this and that of what works on a token, or count layers that draft
     direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
     called = Sentence(f"{model.class_name} ({name})") if name else model.class_name
     reason = because(direction, right=write_like(token, Fraction(right)), number=write_like(token, abs(number - right)))
     yield total_claim(scene, token, "wrong", Exact(right), reason + because(WORDED[what], name=called, right=right))
+
+
+def _called_in_text(scene: Scene, name: str) -> frozenset[Fraction]:
+    """Return the counts by which the models of the text are called, and those of the named one's generation."""
+    names = {str(one) for found in scene.mentions.values() for mention in found for one in mention.names[:_SMALL_FAMILY]}
+    return frozenset(number for one in {name, *names} for number in sizes_of_generation(one))
+
+
+def _draft(model: ModelValue, right: int) -> Fraction:
+    """Return how much more may work on a token where a layer that drafts is counted, with half of what it is rounded by."""
+    return Fraction(3 * right, 2 * max(1, words_of(model).get("layers", 1)))
 
 
 def _predicts_ahead(model: ModelValue, more: Fraction) -> bool:
