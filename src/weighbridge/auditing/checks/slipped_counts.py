@@ -47,8 +47,8 @@ _COUNTED_AHEAD = pattern(r"(?:param(?:eter)?s?\b|参数|參數|激活|activates?
 """Words right about a number by which it counts parameters."""
 _ELSEWHERE = pattern(
     r"\bthan\b|\bvs\b|\bversus\b|compar|\bunlike\b|\bother\b|\banother\b|similar|equivalent|\bif\b|suppose|imagine|say,|\be\.g\.|for example|for instance|such as|would\b|could be|difference|"
-    r"\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision(?! transformer)|encoder(?!-only)|decoder(?!-only)|per layer|each layer|every|\bno\b|\bnot\b|n['’]t\b|"
-    r"比|相当于|类似|同等|其他|别的|另一|如果|假设|假如|例如|比如|譬如|多出|增加|减少|节省|剪枝|蒸馏|压缩|嵌入|视觉|编码器|解码器|每层|单层|级别?的|不是|并非|而非|没有",
+    r"\bas (?:much|fast|slow\w*|large|big|cheap\w*|many|well|good|expensive) as\b|\b(?:as|to be) an?\b|\bexpect|\bsuggest|\bimpl(?:y|ies)|\bguess|\bnaiv|\bbeliev|\bthink|\bthought|\bassum|\bmislead|\bmore\b|\bextra\b|\badd|\bless\b|fewer|saves?\b|reduc|prun|distil|adapter|lora|embedding|vision(?! transformer)|encoder(?!-only)|decoder(?!-only)|per layer|each layer|every|\bno\b|\bnot\b|n['’]t\b|"
+    r"比|相当于|类似|同等|其他|别的|另一|如果|假设|假如|例如|比如|譬如|误以为|看似|听起来|顾名思义|以为|猜|多出|增加|减少|节省|剪枝|蒸馏|压缩|嵌入|视觉|编码器|解码器|每层|单层|级别?的|不是|并非|而非|没有",
     re.IGNORECASE,
 )
 """Words in a clause by which a count may be another's, a part's or a difference."""
@@ -195,7 +195,12 @@ def _report(
 def _called_in_text(scene: Scene, name: str) -> frozenset[Fraction]:
     """Return the counts by which the models of the text are called, and those of the named one's generation."""
     names = {str(one) for found in scene.mentions.values() for mention in found for one in mention.names[:_SMALL_FAMILY]}
-    return frozenset(number for one in {name, *names} for number in sizes_of_generation(one))
+    experts = {Fraction(found[1]) * Fraction(found[2]) * 10**9 for one in {name, *names} if (found := _EXPERTS.search(one)) is not None}
+    return frozenset(number for one in {name, *names} for number in sizes_of_generation(one)) | experts
+
+
+_EXPERTS = pattern(r"(\d+)x(\d+(?:\.\d+)?)b")
+"""A name that seems to say how much all experts hold: ``8x7b``."""
 
 
 def _draft(model: ModelValue, right: int) -> Fraction:
