@@ -22,7 +22,7 @@ from truth import live
 from truth.changes import Change, apply_change
 from truth.field_types import find_field_types, other_names
 from weighbridge.blueprints import class_rules, type_lines
-from weighbridge.blueprints.class_rules import BEFORE, PATH
+from weighbridge.blueprints.class_rules import BEFORE, GIVEN, PATH
 
 HEADS = "hidden_size % num_attention_heads == 0"
 CONVOLUTIONS = "len(conv_stride) == len(conv_kernel) == len(conv_dim)"
@@ -73,7 +73,7 @@ RULES = {
     "DepthAnythingConfig": "depth_estimation_type in ('relative', 'metric')",
     "DepthProConfig": "list(scaled_images_ratios) == sorted(scaled_images_ratios); "
     "len(scaled_images_ratios) == len(scaled_images_overlap_ratios) == len(scaled_images_feature_dims); "
-    "len(intermediate_hook_ids) == len(intermediate_feature_dims); fusion_hidden_size // 2 ** num_fov_head_layers != 0",
+    "given.scaled_images_feature_dims == given.intermediate_feature_dims; len(intermediate_hook_ids) == len(intermediate_feature_dims); fusion_hidden_size // 2 ** num_fov_head_layers != 0",
     "DiffLlamaConfig": "(num_attention_heads if num_key_value_heads is None else num_key_value_heads) % 2 == 0; "
     "attention_dropout is None or attention_dropout <= 0",
     "DiaConfig": "decoder_config.num_channels == (9 if delay_pattern is None else len(delay_pattern))",
@@ -301,7 +301,7 @@ def keys(rule: str) -> list[str]:
         match[0].removesuffix(".count").removesuffix(".startswith").removesuffix(".upper").removesuffix(".removeprefix")
         for match in NAME.finditer(plain)
     )
-    found = (name.removeprefix(BEFORE) for name in named)
+    found = (name.removeprefix(BEFORE).removeprefix(GIVEN) for name in named)
     return list(dict.fromkeys(name for name in found if name not in WORDS))
 
 
@@ -380,7 +380,7 @@ def stages(cls: Any) -> list[str]:
         return []
     for key in ("depths",) if "depths" in cls.__dataclass_fields__ else ("num_hidden_layers",):
         usual = default(cls, key) if key in cls.__dataclass_fields__ else None
-        count = len(usual) if isinstance(usual, list) else usual
+        count = len(usual) if isinstance(usual, (list, tuple)) else usual
         if named == ["stem", *(f"stage{number}" for number in range(1, len(named)))] and count == len(named) - 1:
             if _refusal(cls, out_indices=[count]) or not _refusal(cls, out_indices=[count + 1]):
                 return []

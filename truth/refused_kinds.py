@@ -21,8 +21,8 @@ from truth.renew_lines import renew_lines
 from weighbridge.blueprints import family, refused_kinds
 from weighbridge.blueprints.refused_kinds import PATH
 
-TRIED = 2
-"""Drawn configs beside the one that the records of ``truth flips`` have."""
+TOUCHES = (0.7, 0.7, 0.3)
+"""How much is changed in the drawn configs that are asked beside the one that the records of ``truth flips`` have, and the default."""
 READ = ("head_dim", "partial_rotary_factor", "rope_theta")
 """Keys that rotary positions look for in any config that has a set of their parameters."""
 ANYWHERE = frozenset(("dtype", "id2label", "label2id"))
@@ -117,8 +117,7 @@ def _refused(
         path: {kind for kind in kinds if all(_is_refused(model_type, names, raw, path, value) for value in samples(raw, path, kind))}
         for path, kinds in asked.items()
     }
-    for number in range(TRIED):
-        other = draw(f"nulls {number}", model_type, 0.7)
+    for other in _further_configs(model_type):
         if any(found.values()) and theirs_builds(model_type, names[:1], other):
             found = {
                 path: {
@@ -129,6 +128,11 @@ def _refused(
                 for path, kinds in found.items()
             }
     return found
+
+
+def _further_configs(model_type: str) -> Iterator[dict[str, Any]]:
+    yield from (draw(f"nulls {number}", model_type, touch) for number, touch in enumerate(TOUCHES))
+    yield {"model_type": model_type}
 
 
 def _entries(

@@ -6,7 +6,7 @@ The rules stand in ``class_rules.txt`` by the config class, in Python's words, b
 
 from __future__ import annotations
 
-from weighbridge.blueprints.chosen_functions import ACTIVATIONS
+from weighbridge.blueprints.rule_functions import FUNCTIONS
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -23,108 +23,8 @@ BEFORE = "before."
 """Stands in front of a key whose value is meant that it has before the class puts other names in their place."""
 STATED = "stated"
 """What a config itself says, as in ``'text_config' in stated``."""
-SMALLEST_ODD = 5
-"""The width from which on an odd head is refused: smaller ones are those of tests."""
-
-
-def turns_pairs(width: int, heads: int, head_dim: int | None, share: float | None, rotary: Any) -> bool:
-    """Say whether rotary positions find pairs in heads whose width follows from others, or turn a *share* of them.
-
-    >>> turns_pairs(64, 8, None, None, {}), turns_pairs(56, 8, None, None, {}), turns_pairs(56, 8, None, 0.5, {})
-    (True, False, True)
-    """
-    own = width // heads
-    return head_dim is not None or share is not None or "partial_rotary_factor" in str(rotary) or own % 2 == 0 or own < SMALLEST_ODD
-
-
-def sections_fit(hidden: int, heads: int, head_dim: int | None, rotary: Any) -> bool:
-    """Say whether the pairs of a head are as many as its rotary positions have for rows, columns and time, of which the class makes one row.
-
-    >>> sections_fit(2560, 20, None, {}), sections_fit(2560, 40, None, {}), sections_fit(64, 2, None, {"mrope_section": [4, 4, 8]})
-    (True, False, True)
-    """
-    rows, columns, time = (rotary or {}).get("mrope_section", (22, 22, 20))
-    pairs = ((head_dim or hidden // heads) + 1) // 2
-    return bool(min(rows + columns, pairs) == (pairs - min(time, pairs) if time else 0))
-
-
-def stages_exist(stages: int, out_indices: Any, out_features: Any) -> bool:
-    """Say whether a backbone of a stem and so many stages has all those whose maps it is to give.
-
-    >>> stages_exist(4, [2, 4], None), stages_exist(4, [5], None), stages_exist(4, None, ["stem", "stage5"])
-    (True, False, False)
-    """
-    known = ("stem", *(f"stage{number}" for number in range(1, stages + 1)))
-    return all(-stages - 1 <= index <= stages for index in out_indices or ()) and all(name in known for name in out_features or ())
-
-
-def stages_ordered(stages: int, out_indices: Any, out_features: Any) -> bool:
-    """Say whether those stages of a backbone are asked for in their order and once, and the same ones by number and by name.
-
-    >>> stages_ordered(4, [2, 4], ["stage2", "stage4"]), stages_ordered(4, [4, 2], None), stages_ordered(4, [2], ["stage1"])
-    (True, False, False)
-    """
-    names = ["stem", *(f"stage{number}" for number in range(1, stages + 1))]
-    listed = [
-        [index % len(names) for index in out_indices] if out_indices is not None else None,
-        [names.index(name) for name in out_features] if out_features is not None else None,
-    ]
-    given = [places for places in listed if places is not None]
-    return all(places == sorted(set(places)) for places in given) and all(places == given[0] for places in given)
-
-
-def unscaled(rotary: Any) -> bool:
-    """Say whether rotary positions are of a type that is worked out without the width of a head, if it is not the default.
-
-    >>> unscaled(None), unscaled({"rope_type": "linear"}), unscaled({"type": "yarn"})
-    (True, True, False)
-    """
-    stated = rotary if isinstance(rotary, Mapping) else {}
-    return stated.get("rope_type", stated.get("type")) not in ("dynamic", "yarn", "llama3", "longrope")
-
-
-def squared(image_size: Any, patch_size: Any) -> bool:
-    """Say whether an image has a square number of patches, whose sides are one number.
-
-    >>> squared(224, 16), squared([64, 32], 16), squared([128, 32], 16), squared(224, [16, 16])
-    (True, False, True, False)
-    """
-    height, width = image_size if isinstance(image_size, (list, tuple)) else (image_size, image_size)
-    if isinstance(patch_size, (list, tuple)):
-        return False
-    count = (height // patch_size) * (width // patch_size)
-    return any(root * root == count for root in (int(count**0.5), int(count**0.5) + 1))
-
-
-def is_activation(name: Any) -> bool:
-    """Say whether the library knows an activation by this name."""
-    return name in ACTIVATIONS
-
-
-FUNCTIONS: dict[str, Any] = {
-    "__builtins__": {},
-    **{
-        call.__name__: call
-        for call in (
-            all,
-            any,
-            is_activation,
-            len,
-            list,
-            max,
-            min,
-            sections_fit,
-            sorted,
-            squared,
-            stages_exist,
-            stages_ordered,
-            turns_pairs,
-            type,
-            unscaled,
-        )
-    },
-}
-"""What a rule may call."""
+GIVEN = "given."
+"""Stands in front of a key of which it is asked whether the config states it: two defaults may be of a kind that no JSON has."""
 
 
 class Rule(NamedTuple):
@@ -191,8 +91,13 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
             "the class works the width of a head out before it takes other names of a key, and heads of it do not make up {width:,}",
             width=values.find("d_model"),
         )
+    if rule.text.startswith(GIVEN):
+        return Text("the class joins two lists and can only if both are stated, or none: {keys}", keys=" and ".join(rule.keys))
     if rule.text.startswith("stages_exist"):
-        return Text("a backbone of {count} stages has not all of those whose maps are asked for", count=found[0])
+        return Text(
+            "a backbone of {count} stages has not all of those whose maps are asked for",
+            count=len(found[0]) if isinstance(found[0], list) else found[0],
+        )
     if rule.text.startswith("stages_ordered"):
         return Text("a backbone gives its stages in their order, each once, and out_features and out_indices must name the same ones")
     said = ", ".join(f"{key} {say_value(value)}" for key, value in zip(rule.keys, found, strict=True))
@@ -216,6 +121,20 @@ def _holds(rule: Rule, values: _Values) -> bool:
         return True  # values of other types than the rule is about: they are refused where they are read
 
 
+class _Given:
+    """Whether a config states a key.
+
+    >>> _Given({"depths": [1]}).depths, _Given({"depths": None}).depths
+    (True, False)
+    """
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
+
+    def __getattr__(self, name: str) -> bool:
+        return self.raw.get(name) is not None
+
+
 class _Values(dict[str, "Any"]):
     """The values that a config has under the keys of its class's rules: what it states, else the defaults.
 
@@ -232,6 +151,8 @@ class _Values(dict[str, "Any"]):
             return _Values(self.raw, self.known._replace(aliases={}), self.path)
         if name == STATED:
             return self.raw
+        if name == GIVEN[:-1]:
+            return _Given(self.raw)
         key = self.path + name
         parts = any(other.startswith(key + ".") for other in self.known.defaults)
         if key not in self.known.defaults and not parts:

@@ -7,8 +7,8 @@ sizes of which they build 0, and the padding tokens that a class gives its sub-c
 from __future__ import annotations
 
 from weighbridge.blueprints import MODULES, family
-from weighbridge.blueprints.class_rules import SMALLEST_ODD
 from weighbridge.blueprints.field_types import usual_sub_config
+from weighbridge.blueprints.rule_functions import SMALLEST_ODD
 from weighbridge.blueprints.type_lines import find_line
 from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, Field

@@ -142,6 +142,8 @@ REFUSED = [
     ({"model_type": "bit", "num_groups": 33}, "num_groups: "),
     ({"model_type": "chameleon_vqgan", "base_channels": 48}, "base_channels: "),
     ({"model_type": "efficientloftr", "stage_block_stride": [[1]]}, "stage_block_stride: "),
+    ({"model_type": "depth_pro", "intermediate_feature_dims": [256, 256]}, "intermediate_feature_dims: the class joins two lists"),
+    ({"model_type": "focalnet", "out_indices": [8]}, "out_indices: a backbone of 4 stages has not all of those"),
     ({"model_type": "bart", "hidden_size": 768.0}, "d_model: expected a whole number, found 768.0"),
 ]
 TAKEN = [
