@@ -94,10 +94,9 @@ def _say_unfit(rule: Rule, values: _Values, path: str) -> Text:
     if rule.text.startswith(GIVEN):
         return Text("the class joins two lists and can only if both are stated, or none: {keys}", keys=" and ".join(rule.keys))
     if rule.text.startswith("stages_exist"):
-        return Text(
-            "a backbone of {count} stages has not all of those whose maps are asked for",
-            count=len(found[0]) if isinstance(found[0], list) else found[0],
-        )
+        stages = values.find("depths" if "depths" in rule.keys else "num_hidden_layers")
+        count = len(stages) if isinstance(stages, list) else stages
+        return Text("a backbone of {count} stages has not all of those whose maps are asked for", count=count)
     if rule.text.startswith("stages_ordered"):
         return Text("a backbone gives its stages in their order, each once, and out_features and out_indices must name the same ones")
     said = ", ".join(f"{key} {say_value(value)}" for key, value in zip(rule.keys, found, strict=True))
