@@ -1533,6 +1533,7 @@ CLASSES: dict[str, str] = {
     "Qwen3OmniMoeThinkerModel": "qwen3_omni_moe_thinker",
     "Qwen3OmniMoeThinkerTextModel": "qwen3_omni_moe_text",
     "Qwen3OmniMoeVisionEncoder": "qwen3_omni_moe_vision_encoder",
+    "Qwen3TTSForConditionalGeneration": "qwen3_tts",
     "Qwen3VLForConditionalGeneration": "qwen3_vl",
     "Qwen3VLModel": "qwen3_vl",
     "Qwen3VLMoeForConditionalGeneration": "qwen3_vl_moe",

@@ -713,6 +713,7 @@ MODULES: dict[str, str] = {
     "qwen3_omni_moe_text": "multimodal.qwen3_omni_moe",
     "qwen3_omni_moe_thinker": "multimodal.qwen3_omni_moe",
     "qwen3_omni_moe_vision_encoder": "multimodal.qwen3_omni_moe",
+    "qwen3_tts": "remote.qwen3_tts",
     "qwen3_vl": "multimodal.qwen_vl",
     "qwen3_vl_moe": "multimodal.qwen_vl_moe",
     "qwen3_vl_moe_text": "multimodal.qwen_vl_moe",

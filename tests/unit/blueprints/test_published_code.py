@@ -54,6 +54,17 @@ INTERNVL = {
     "model_type": "internvl_chat",
     "vision_config": {**INTERN_VIT, "norm_type": "layer_norm", "qk_normalization": False, "qkv_bias": True},
 }
+TALKER = {
+    "intermediate_size": 3072,
+    "num_hidden_layers": 28,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "num_code_groups": 16,
+    "text_vocab_size": 151936,
+    "code_predictor_config": {"num_code_groups": 16},
+}
+WIDE_TALKER = {**TALKER, "hidden_size": 2048, "intermediate_size": 6144}
+VOICE = {"model_type": "qwen3_tts", "talker_config": TALKER, "tts_model_type": "custom_voice"}
 MOLMO = {
     "model_type": "molmo",
     "hidden_size": 3584,
@@ -107,6 +118,13 @@ TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
         "RWKV7ForCausalLM",
         2_947_735_040,
     ),
+    "Qwen3-TTS-12Hz-0.6B-CustomVoice, its file": (VOICE, "Qwen3TTSForConditionalGeneration", 905_788_672),
+    "Qwen3-TTS-12Hz-0.6B-Base, its file": ({**VOICE, "tts_model_type": "base"}, "Qwen3TTSForConditionalGeneration", 914_643_008),
+    "Qwen3-TTS-12Hz-1.7B-Base, its file": (
+        {**VOICE, "talker_config": WIDE_TALKER, "tts_model_type": "base", "speaker_encoder_config": {"enc_dim": 2048}},
+        "Qwen3TTSForConditionalGeneration",
+        1_928_677_440,
+    ),
     "NeoBERT, its file": ({"model_type": "neobert"}, "NeoBERTLMHead", 245_136_954),
     "NV-Embed-v2, its file": ({"model_type": "nvembed"}, "NVEmbedModel", 7_851_016_192),
     "Ouro-1.4B, its file": ({"model_type": "ouro"}, "OuroForCausalLM", 1_434_652_673),
@@ -148,6 +166,13 @@ def test_qwen_audio_has_the_elements_of_its_file() -> None:
 def test_what_the_code_of_others_makes_of_other_keys_is_refused(raw: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
         weighbridge.model(raw)
+
+
+def test_a_voice_takes_as_many_frames_as_the_model_writes() -> None:
+    found = weighbridge.model(VOICE)
+    for ask in (found.flops, found.cache):
+        with pytest.raises(UsageError, match="how many frames of sound a text takes"):
+            ask()
 
 
 @pytest.mark.parametrize("model_type", ["hymba", "phi4flash"])

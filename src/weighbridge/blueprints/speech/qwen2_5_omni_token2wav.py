@@ -29,6 +29,16 @@ def refuse_unequal_lists(c: Config) -> bool:
     return True
 
 
+SPEAKER = (
+    size("mels", "mel_dim", 80, "M", "mel bins"),
+    size("speaker", "enc_dim", 128, "S", "width of a speaker vector"),
+    numbers("channels", "enc_channels", (256, 256, 256, 256, 768)),
+    numbers("speaker_kernels", "enc_kernel_sizes", (5, 3, 3, 3, 1)),
+    size("pooled", "enc_attention_channels", 64, "P", "width of the attentive pooling"),
+    Field("scale", "enc_res2net_scale", 2, "choice"),
+    size("squeezed", "enc_se_channels", 64, "Q", "squeezed channels of the speaker encoder"),
+    computed("alike", refuse_unequal_lists),
+)
 DIT = (
     HIDDEN.with_default(1024),
     LAYERS.with_default(22),
@@ -37,15 +47,8 @@ DIT = (
     size("times", "ff_mult", 2, "X", "intermediate size as a multiple of the hidden size"),
     size("words", "emb_dim", 512, "E", "width of the embeddings"),
     size("codes", "num_embeds", 8193, "V", "vocabulary size"),
-    size("mels", "mel_dim", 80, "M", "mel bins"),
     size("given_speaker", "enc_emb_dim", 192, "G", "width of a given speaker vector"),
-    size("speaker", "enc_dim", 128, "S", "width of a speaker vector"),
-    numbers("channels", "enc_channels", (256, 256, 256, 256, 768)),
-    numbers("speaker_kernels", "enc_kernel_sizes", (5, 3, 3, 3, 1)),
-    size("pooled", "enc_attention_channels", 64, "P", "width of the attentive pooling"),
-    Field("scale", "enc_res2net_scale", 2, "choice"),
-    size("squeezed", "enc_se_channels", 64, "Q", "squeezed channels of the speaker encoder"),
-    computed("alike", refuse_unequal_lists),
+    *SPEAKER,
 )
 VOCODER = variant((size("mels", "mel_dim", 80, "M", "mel bins"), *fields((5, 3, 2, 2, 2, 2), (11, 7, 4, 4, 4, 4))), wide=1536)
 
