@@ -54,7 +54,7 @@ INTERNVL = {
     "model_type": "internvl_chat",
     "vision_config": {**INTERN_VIT, "norm_type": "layer_norm", "qk_normalization": False, "qkv_bias": True},
 }
-TALKER = {
+TALKER: dict[str, object] = {
     "intermediate_size": 3072,
     "num_hidden_layers": 28,
     "num_key_value_heads": 8,
@@ -63,8 +63,8 @@ TALKER = {
     "text_vocab_size": 151936,
     "code_predictor_config": {"num_code_groups": 16},
 }
-WIDE_TALKER = {**TALKER, "hidden_size": 2048, "intermediate_size": 6144}
-VOICE = {"model_type": "qwen3_tts", "talker_config": TALKER, "tts_model_type": "custom_voice"}
+WIDE_TALKER: dict[str, object] = {**TALKER, "hidden_size": 2048, "intermediate_size": 6144}
+VOICE: dict[str, object] = {"model_type": "qwen3_tts", "talker_config": TALKER, "tts_model_type": "custom_voice"}
 MOLMO = {
     "model_type": "molmo",
     "hidden_size": 3584,
