@@ -32,7 +32,7 @@ A text flows through six steps, and the files follow them.
    ``adapters`` with ``lora_configs``, ``printed_adapters`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with
    ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
    ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``nominal_grids``,
-   ``sentence_bytes``, ``chinese_bytes``, ``memory_budgets`` with ``memory_figures`` and ``memory_labels``, ``passage_quantities`` with ``quantity_amounts``,
+   ``sentence_bytes``, ``chinese_bytes``, ``memory_budgets`` with ``memory_figures`` and ``memory_labels``, ``token_bytes``, ``passage_quantities`` with ``quantity_amounts``,
    ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and
    ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``;
    ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component holds, ``titles``
@@ -87,6 +87,7 @@ from weighbridge.auditing.checks import (
     subjects,
     table_subjects,
     tally,
+    token_bytes,
     unnamed_models,
 )
 from weighbridge.auditing.checks.claim_places import claims_beside, claims_elsewhere, ends_of, put_before_rounded
@@ -149,6 +150,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
         claims += odd_sizes.check(scene, tabled, claims)
         claims += settled_sizes.check(scene, tabled, claims)
     claims = put_before_rounded(claims, memory_budgets.check(scene))
+    claims = put_before_rounded(claims, token_bytes.check(scene))
     claims = unnamed_models.leave_out(scene, claims, {scene.lines[index].number for index in tabled})
     claims = elsewhere.leave_out_denied(scene, claims)
     claims = paper_lines.put_first(scene, claims, [*original_transformer.check(scene, tabled), *paper_tables.check(scene)])

@@ -19,9 +19,9 @@ from weighbridge.auditing.text.rounding import whole
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
-_SHARE = pattern(r"(?<![A-Za-z0-9_.,-])(?P<number>\d{1,3}(?:\.\d{1,4})?)\s?(?P<sign>%|[×x](?![A-Za-z0-9])(?!\s?\d)|倍)")
+_SHARE = pattern(r"(?<![A-Za-z0-9_.-])(?<!\d,)(?P<number>\d{1,3}(?:\.\d{1,4})?)\s?(?P<sign>%|[×x](?![A-Za-z0-9])(?!\s?\d)|倍)")
 _COUNT = pattern(
-    r"(?<![A-Za-z0-9_.,×*^/-])(?<![×*^/]\s)(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s?(?P<unit>[KMB](?![A-Za-z0-9])|thousand|million|billion|万亿|千万|百万|亿|万)?(?![A-Za-z0-9_.,]*\d|\s?[×*^/%]|\s?x\s?\d)",
+    r"(?<![A-Za-z0-9_.×*^/-])(?<!\d,)(?<![×*^/]\s)(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s?(?P<unit>[KMB](?![A-Za-z0-9])|thousand|million|billion|万亿|千万|百万|亿|万)?(?![A-Za-z0-9_.,]*\d|\s?[×*^/%]|\s?x\s?\d)",
     re.IGNORECASE,
 )
 _SCALES = {
@@ -160,8 +160,9 @@ def _of_scopes(scene: Scene, index: int, said: _Said, counts: Sequence[_Number])
         if not linked or not (_FIRM.search(around) or ("." in said.number and _FIRM.search(text))):
             return None
     for start in ([0, *ends][-1], [0, 0, *ends][-2]):
-        if _ELSE.search(text, start, stop):
-            return None
+        named = [m for m in scene.mentions.get(index, ()) if start <= m.column < stop]
+        if _ELSE.search(text, start, stop) or (len(named) > 1 and said.sign == "%" and not _REDUCED.search(text, start, stop)):
+            return None  # of two models one is no part of the other
         beside = [one for one in counts if start <= one.start < said.start] or [one for one in counts if start <= one.start < stop]
         if len({one.value for one in beside}) == _FEW:
             return _of_counts(text[start:stop], said, beside)
@@ -207,6 +208,8 @@ def _fits(said: _Said, low: Fraction, high: Fraction) -> bool:
 def _is_one_digit_off(said: _Said, low: Fraction, high: Fraction) -> bool:
     """Tell whether a share is one between two bounds, written to as many digits, but for one of them."""
     written = said.number.replace(".", "")
+    if len(written.lstrip("0")) < _FEW:
+        return False  # of one digit everything is one off
     first, last = int(low / said.unit), int(high / said.unit + Fraction(1, 2))
     for way in range(first, min(last, first + _WAYS) + 1):
         digits = str(way).rjust(len(written), "0")

@@ -53,6 +53,7 @@ def _is_factor(statement: Sequence[Token], index: int) -> bool:
 
 def _of_line(scene: Scene, figures: Sequence[Token]) -> Iterator[Claim]:
     rate: _Rate | None = None
+    rates: list[_Rate] = []
     for before, token, after in zip((None, *figures), figures, (*figures[1:], None), strict=False):
         text = scene.lines[token.line].text
         start = max((m.end() for m in _SENTENCE.finditer(text, 0, token.start)), default=0)
@@ -62,6 +63,7 @@ def _of_line(scene: Scene, figures: Sequence[Token]) -> Iterator[Claim]:
         behind = _CLAUSE.split(_SENTENCE.split(text[token.end : stop])[0])[0]
         if _is_per_token(text, token, max(clause, since)):
             rate = _Rate(token, likeliest_value(token) or Fraction(0))
+            rates.append(rate)
         elif (
             rate is not None
             and rate.token.line == token.line
@@ -69,7 +71,10 @@ def _of_line(scene: Scene, figures: Sequence[Token]) -> Iterator[Claim]:
         ):
             plain = not re.search(r"[×*=/]\W{0,3}$", text[: token.start]) and not re.match(r"\W{0,2}[×*=/]", text[token.end :])
             if plain:  # and no side of an equation, which is judged as one
-                yield from _hold(scene, token, rate, text[max(since, clause) : token.start] + " " + behind)
+                found = list(_hold(scene, token, rate, text[max(since, clause) : token.start] + " " + behind))
+                others = (one for other in rates[:-1] for one in _hold(scene, token, other, text[max(since, clause) : token.start]))
+                if not any(one.verdict == "rounded" for one in others):  # ``128 KB per token in fp16 and 64 KB in fp8: 4 GB or 2 GB``
+                    yield from found
 
 
 def _goes_on(scene: Scene, rate: Token, token: Token, sentence: str) -> bool:

@@ -13,11 +13,11 @@ from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.core._namedtuple import NamedTuple
 
 FIGURE = pattern(
-    r"(?:(?<![A-Za-z0-9_.,$/^-])|(?<=[a-z]{4}))(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?P<unit>[MGT]i?B|[mgt]b|(?:mega|giga|tera)bytes?|G(?![A-Za-z0-9]))(?![A-Za-z0-9_/])(?!\s?/\s?s|ps\b)"
+    r"(?:(?<![A-Za-z0-9_.$/^-])(?<!\d,)|(?<=[a-z]{4}))(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?P<unit>[MGT]i?B|[mgt]b|(?:mega|giga|tera)bytes?|G(?![A-Za-z0-9]))(?![A-Za-z0-9_/])(?!\s?/\s?s|ps\b)"
 )
 """A figure of memory; a bare G is one in Chinese."""
 _CALLED = pattern(
-    r"(?:(?<![A-Za-z0-9_.,])|(?<=[a-z]{4}))(?P<count>\d+(?:\.\d+)?)[ -]?(?P<scale>B(?![A-Za-z])|M(?![A-Za-z])|billions?|millions?|十亿|亿|百万)(?!\s?(?:tokens?|bytes?|users?|images|词|token|字节|条|张)(?![A-Za-z]))",
+    r"(?:(?<![A-Za-z0-9_.])(?<!\d,)|(?<=[a-z]{4}))(?P<count>\d+(?:\.\d+)?)[ -]?(?P<scale>B(?![A-Za-z])|M(?![A-Za-z])|billions?|millions?|十亿|亿|百万)(?!\s?(?:tokens?|bytes?|users?|images|词|token|字节|条|张)(?![A-Za-z]))",
     re.IGNORECASE,
 )
 _SCALES = {

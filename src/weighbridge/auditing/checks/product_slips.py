@@ -22,13 +22,13 @@ from weighbridge.core.messages import mark
 
 _SIZE = r"\d{1,3}(?:,\d{3})+(?!\d)|\d{1,7}"
 _SHAPE = pattern(
-    rf"(?<![A-Za-z0-9_.,^×*·/+-])(?<![×*·/+-]\s)(?P<factors>(?:{_SIZE})(?:\s?[×x*·]\s?(?:{_SIZE})){{1,3}})(?!\s?[×x*·^/.]?\d)"
+    rf"(?<![A-Za-z0-9_.^×*·/+-])(?<!\d,)(?<![×*·/+-]\s)(?P<factors>(?:{_SIZE})(?:\s?[×x*·]\s?(?:{_SIZE})){{1,3}})(?!\s?[×x*·^/.]?\d)"
     r"|(?<![\d×*^])[(\[]\s?(?P<sizes>\d{1,7}(?:\s?[,，]\s?\d{1,7})?)\s?,?\s?[)\]](?!\s?[×x*·^/.]?\d)"
     rf"|(?<=[({{])(?P<power>(?:{_SIZE})\s?[×x*]\s?(?:{_SIZE}))(?=[)}}])"
 )
 """Sizes that are multiplied, or those of a tensor or a module: ``768 × 3072``, ``(512, 512)``, ``(64,)``."""
 _COUNT = pattern(
-    r"(?<![A-Za-z0-9_.,^×*·/+-])(?<![×*·/^+]\s)(?P<number>\d{1,3}(?:,\d{3})+|\d{2,12})(?![A-Za-z0-9_.,]*\d|\s?[×x*·^/%]|\s?[-–~]\s?\d|,\s?\d|\])(?!\s?(?:tokens?|dim|维|层|layers?|heads?|个?头|steps?|bits?|words?|GPUs?|[KMGT]i?B|bytes?|字节|年|GB)\b)",
+    r"(?<![A-Za-z0-9_.^×*·/+-])(?<!\d,)(?<![×*·/^+]\s)(?P<number>\d{1,3}(?:,\d{3})+|\d{2,12})(?![A-Za-z0-9_.,]*\d|\s?[×x*·^/%]|\s?[-–~]\s?\d|,\s?\d|\])(?!\s?(?:tokens?|dim|维|层|layers?|heads?|个?头|steps?|bits?|words?|GPUs?|[KMGT]i?B|bytes?|字节|年|GB)\b)",
     re.IGNORECASE,
 )
 _RIGHT_BEHIND = pattern(r"\s{0,8}(?:→|->|=>|⇒|[:：]|[(（]\s?(?:参数量?|params?|parameters?)\s?[:：=]?)\s{0,4}$")
