@@ -108,8 +108,14 @@ def _passes(check: Any, number: float) -> bool:
 def _sub_configs(cls: Any) -> Iterator[str]:
     for key, spec in (cls.sub_configs_defaults or {}).items():
         auto = spec.config_class.__name__ == "AutoConfig"
-        yield f"{key}={spec.model_type or '' if auto else ':' + spec.config_class.__name__}"
+        yield f"{key}={spec.model_type or '' if auto else ':' + spec.config_class.__name__}{_merged(cls, key, spec.init_kwargs)}"
     yield from (f"{key}=:{inner.__name__}" for key, inner in _further(cls))
+
+
+def _merged(cls: Any, key: str, usual: dict[str, Any]) -> str:
+    """Write, behind a plus sign, the values that a class puts beside those that a sub-config states."""
+    puts = f'{{**self.sub_configs_defaults["{key}"].init_kwargs, **self.{key}}}'
+    return "+" + repr(usual).replace(" ", "") if puts in inspect.getsource(cls) else ""
 
 
 def _further(cls: Any) -> list[tuple[str, Any]]:

@@ -184,7 +184,8 @@ def _ask(build: Callable[[], str], refusal: type[Exception]) -> tuple[str, str]:
     except (TimeoutError, MemoryError):
         return UNKNOWN, ""
     except refusal as error:
-        bound = str(error).startswith(("TimeoutError", "MemoryError", "ImportError", "RuntimeError: [enforce fail"))
+        bound = str(error).startswith(("TimeoutError", "MemoryError", "ImportError", "ModuleNotFoundError", "RuntimeError: [enforce fail"))
+        bound |= "required positional argument" in str(error)  # no config says what such a class is given beside it
         return (UNKNOWN, "") if bound else ("refused", str(error))
     except Exception as error:  # whatever it is, it should have been a refusal
         return CRASHED, f"{type(error).__name__}: {error}"

@@ -6,6 +6,7 @@ with types named it renews their lines alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -16,6 +17,7 @@ from truth.aliases import find_aliases
 from truth.changes import ABSENT, IDLE, Change, apply_change, looked_up_keys, source, words
 from truth.check import classes
 from truth.draw import draw
+from truth.probe import hurry
 from truth.refused_rotary import ours_builds, theirs_builds
 from truth.renew_lines import renew_lines
 from weighbridge.blueprints import family, refused_kinds
@@ -140,7 +142,8 @@ def _entries(
 ) -> list[str]:
     """Write what classes refuse, and the keys without which they build nothing."""
     plain = {"model_type": model_type}
-    if asked_before or not ours_builds(names, plain) or theirs_builds(model_type, names, plain):
+    few = {**plain, "num_hidden_layers": 1}  # without a layer that reads it, a key may be absent
+    if asked_before or not ours_builds(names, plain) or any(theirs_builds(model_type, names, raw) for raw in (plain, few)):
         return sorted(_entry(path, kinds) for path, kinds in found.items() if kinds)
     wanted = {
         path for path in _empty(model_type) if "null" in found.get(path, ()) and not _builds_here(model_type, names, raw, path, ABSENT)
@@ -165,6 +168,20 @@ def _unstated(model_type: str, names: list[str]) -> Iterator[tuple[str, ...]]:
         stated = list(value) if isinstance(value, tuple) else value
         if type(stated) in (int, list) and theirs_builds(model_type, names, {"model_type": model_type, key: stated}):
             yield (key,)
+    lacking = re.search(r"has no attribute '(\w+)'", _plain_refusal(model_type, names[0]))
+    for above in ((), *((key,) for key in config.sub_configs)) if lacking else ():
+        path = (*above, lacking[1]) if lacking else ()
+        if any(_builds_here(model_type, names, {"model_type": model_type}, path, value) for value in (8, 0.1)):
+            yield path
+
+
+def _plain_refusal(model_type: str, name: str) -> str:
+    try:
+        with hurry():
+            live.build(model_type, name, {"model_type": model_type})
+    except (live.RefusedError, TimeoutError) as error:
+        return str(error)
+    return ""
 
 
 def samples(raw: Mapping[str, Any], path: tuple[str, ...], kind: str) -> tuple[Any, ...]:

@@ -46,6 +46,7 @@ class Declared(NamedTuple):
             ``rules`` where it has some (:mod:`weighbridge.blueprints.class_rules`); ``unlisted`` where it checks kinds of layers without declaring any;
             ``lacks:key`` where it has nothing under a key that sets of rotary parameters ask for.
         name: The class.
+        merged: By the key of a sub-config: what the class puts beside the values that it states.
         layers: ``NAMES=N``: by which names it is told how many layers it has, the first that is given first, and how many by default.
     """
 
@@ -54,6 +55,7 @@ class Declared(NamedTuple):
     lists: tuple[str, ...]
     name: str = ""
     layers: str = ""
+    merged: Mapping[str, Mapping[str, Any]] = {}
 
 
 def refuse_types(model_type: str, raw: Mapping[str, Any], path: str = "") -> None:
@@ -112,7 +114,8 @@ def _refuse(asked: tuple[str, str], declared: Declared, raw: Mapping[str, Any], 
                 raise ConfigError("the class wants the model type of this config to be stated", key=f"{path}{key}.model_type")
             named = value.get("model_type", stands)
             inside = _of_class(stands[1:]) if stands[:1] == ":" else _of_type(named)
-            _refuse(_whose_rotary(asked, key, stands, named), inside, value, f"{path}{key}.")
+            beside = declared.merged.get(key, {})
+            _refuse(_whose_rotary(asked, key, stands, named), inside, {**beside, **value} if beside else value, f"{path}{key}.")
     if keys:
         _refuse_labels(raw, path)
         _refuse_attributes(declared, raw, path)
@@ -388,16 +391,23 @@ def _of_class(name: str) -> Declared:
 def _read(line: str, name: str) -> Declared:
     keys: dict[str, tuple[frozenset[type], str]] = {}
     inner: dict[str, str] = {}
+    merged: dict[str, Mapping[str, Any]] = {}
     lists: tuple[str, ...] = ()
     layers = ""
     for part in line.split("; ")[1:]:
         kind, *names = part.split(" ")
         if kind == "@":
-            inner = dict(name.split("=") for name in names)
+            inner = dict(name.partition("+")[0].split("=") for name in names)
+            merged = {name.partition("=")[0]: _as_values(name.partition("+")[2]) for name in names if "+" in name}
         elif kind == "#":
             lists = tuple(word for word in names if word[:7] != "layers=")
             layers = next((word[7:] for word in names if word[:7] == "layers="), "")
         else:
             simple = frozenset(type_ for type_, name in _NAMES.items() if name in _split(kind))
             keys.update(dict.fromkeys(names, (simple, kind)))
-    return Declared(keys, inner, lists, name, layers)
+    return Declared(keys, inner, lists, name, layers, merged)
+
+
+def _as_values(text: str) -> dict[str, Any]:
+    values: dict[str, Any] = eval(text, {"__builtins__": {}})  # the file is the package's own
+    return values

@@ -136,7 +136,8 @@ def _refuse_division(pair: str, fields: tuple[Field, ...], sizes: Config, path: 
 
 def _refuse_empty_heads(keys: list[str], fields: tuple[Field, ...], sizes: Config, raw: Mapping[str, Any], path: str) -> None:
     """Refuse more heads than the width has elements, where the width of a head follows from both."""
-    if raw.get("head_dim") is not None:
+    own = vars(sizes).get("head_dim")
+    if raw.get("head_dim") is not None or (type(own) is int and own > 0):
         return
     words = {field.key: field.word for field in fields if field.kind == "size" and field.key in keys}
     width, heads = (vars(sizes).get(words.get(key, "")) for key in keys)

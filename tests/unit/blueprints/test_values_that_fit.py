@@ -40,6 +40,11 @@ BUILT: list[tuple[str, dict[str, Any], int]] = [
     ("ZambaModel", {"num_hidden_layers": 3, "tie_word_embeddings": False}, 750_421_632),
     ("LlavaModel", {"vision_config": {"model_type": "swin", "hidden_size": 32}}, 6_651_779_450),
     ("Mistral3Model", {"vision_config": {"patch_size": [14, 14]}}, 23_340_272_640),
+    ("VoxtralModel", {"text_config": {"num_attention_heads": 3}}, 3_589_422_080),
+    ("XCLIPModel", {"text_config": {"num_attention_heads": 3}}, 196_585_729),
+    ("RadioModel", {"num_attention_heads": 3}, 651_399_488),
+    ("OneFormerModel", {"backbone_config": {"model_type": "dinat", "out_features": ["stage1", "stage2", "stage3", "stage4"]}}, 42_526_857),
+    ("Qwen4ExpTextModel", {"num_hidden_layers": 2}, 3_832_000_896),
 ]
 """What transformers 5.23.0 builds."""
 
@@ -72,6 +77,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("MoshiModel", {"depth_decoder_config": {"num_hidden_layers": 2}}),
     ("Qwen2Model", {"hidden_size": 16}),
     ("MT5Model", {"hidden_size": None}),
+    ("Qwen2VLTextModel", {"num_attention_heads": 3}),
+    ("MoonshineStreamingModel", {"num_hidden_layers": 2}),
 ]
 """What it refuses, in the config's class or in that of the model."""
 

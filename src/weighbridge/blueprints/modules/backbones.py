@@ -37,6 +37,7 @@ TRANSFORMERS = """beit dinov2 dinov2_with_registers dinov3_vit lw_detr_vit pixio
 """Vision transformers, which can hand on the states of each layer; their maps under these necks are not described, but their widths are."""
 PYRAMIDS: dict[str, Callable[[Config], tuple[Size, ...]]] = {
     "bit": lambda c: (c.stem, *c.widths),
+    "dinat": lambda c: (c.hidden, *(c.hidden * 2**stage for stage in range(len(c.depths)))),
     "focalnet": lambda c: (c.hidden, *c.handed_widths),
     "hiera": lambda c: (c.embed, *(c.embed * c.wider[0] ** stage // c.wider[1] ** stage for stage in range(len(c.depths)))),
     "pp_lcnet": lambda c: (c.stem, *(int(blocks[-1][2] * c.scale) for blocks in c.blocks)),

@@ -74,7 +74,7 @@ _WIDENED = (
         "width of the last stage",
     ),
 )
-WIDTHS = dict.fromkeys(("donut-swin", "maskformer-swin", "swin", "swinv2"), _DOUBLED) | {"hiera": _WIDENED}
+WIDTHS = dict.fromkeys(("dinat", "donut-swin", "maskformer-swin", "swin", "swinv2"), _DOUBLED) | {"hiera": _WIDENED}
 """What the outer model reads as ``hidden_size`` where the type's own ``hidden`` is another width: that of the last stage."""
 
 

@@ -44,8 +44,8 @@ VISION = (
     ),
 )
 FIELDS = (
-    nested("text", "text_config", TEXT),
-    nested("vision", "vision_config", VISION),
+    nested("text", "text_config", uneven_heads(TEXT)),
+    nested("vision", "vision_config", uneven_heads(VISION)),
     PROJECTED,
     size("prompt_layers", "prompt_layers", 2, "L_p", "layers of the prompt"),
     size("prompt_heads", "prompt_num_attention_heads", 8, "A_p", "attention heads of the prompt"),

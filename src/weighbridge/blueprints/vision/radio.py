@@ -5,6 +5,7 @@ Source: arXiv 2312.06709; names as in transformers 5.23.0, models/radio/modeling
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, VIT_HEAD_DIM
@@ -14,7 +15,7 @@ from weighbridge.config.fields import HEADS, HIDDEN, IMAGE, LAYERS, PATCH, Confi
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
-FIELDS = (
+_PLAIN = (
     HIDDEN.with_default(1280),
     LAYERS.with_default(32),
     HEADS.with_default(16),
@@ -34,6 +35,7 @@ FIELDS = (
     sequence("mean", "norm_mean", lambda c: [0.0] * 3),
     sequence("deviation", "norm_std", lambda c: [1.0] * 3),
 )
+FIELDS = uneven_heads(_PLAIN)
 
 
 def radio(c: Config) -> Part:
