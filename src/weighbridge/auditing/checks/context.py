@@ -51,7 +51,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     if main is not None and weighed is not None:
         odd = differing_letters(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
         letters = {letter: value for letter, value in letters.items() if letter not in odd}
-    named = by_sizes(resolve_families(lines, named, main), sizes)
+    named = by_sizes(lines, resolve_families(lines, named, main), sizes)
     contexts = bound(lines, named, main.name if main is not None else None)
     names = {name for name in contexts if name} | {m.name for mentions in named.values() for m in mentions if m.name}
     models = OnDemand(names, preset_model)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.sizes import StatedSize
+from weighbridge.auditing.thresholds import AGREED_SIZES
 from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
 
 
@@ -48,14 +50,16 @@ _OF_OWN_SIZE = pattern(
 """Before a family's name, what makes one of its own: ``a mini ViT``."""
 
 
-def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> dict[int, list[Mention]]:
+def by_sizes(lines: Sequence[Line], named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> dict[int, list[Mention]]:
     """Take a family's bare name for its member whose sizes stand beside it: ``GPT-2, 12-layer, 768-hidden``."""
     beside: dict[int, dict[str, int]] = {}
+    several: set[int] = set()
     for size in sizes:
-        beside.setdefault(size.token.line, {})[size.word] = size.value
+        if beside.setdefault(size.token.line, {}).setdefault(size.word, size.value) != size.value:
+            several.add(size.token.line)  # of two members, or more
     for index, found in named.items():
         told = beside.get(index, {})
-        if not told or any(m.kind != FAMILY or m.names != found[0].names for m in found):
+        if not told or index in several or any(m.kind != FAMILY or m.names != found[0].names for m in found):
             continue
         fitting = [
             name
@@ -64,7 +68,26 @@ def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> di
         ]
         if fitting and (len(told) > 1 or len(fitting) == len(found[0].names)):
             named[index] = [m._replace(name=fitting[0], names=tuple(fitting), kind=MODEL) for m in found]
-    return named
+    one = _member_by_all_sizes(lines, named, sizes)
+    return {index: [m._replace(name=one, names=(one,), kind=MODEL) for m in found] for index, found in named.items()} if one else named
+
+
+def _member_by_all_sizes(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[StatedSize]) -> str | None:
+    """Return the member whose sizes a text states, all but one at most, that names its family and no model: ``GPT-3 ... 96 layers ... 12,288``."""
+    families = {m.names if m.kind == FAMILY else () for found in named.values() for m in found}
+    if len(families) != 1 or () in families:
+        return None
+    said: dict[str, set[int]] = {}
+    for one in (*sizes, *(size for line in lines for size in find_described_sizes(line.text))):
+        said.setdefault(one.word, set()).add(one.value)
+    told = {word: next(iter(values)) for word, values in said.items() if len(values) == 1}
+    fitting = []
+    for name in next(iter(families)):
+        own = sizes_of(preset_configs()[name])
+        agreed = sum(own.get(word) == value for word, value in told.items())
+        if agreed >= AGREED_SIZES and sum(word in own and own[word] != value for word, value in told.items()) <= 1:
+            fitting.append(name)
+    return fitting[0] if len(fitting) == 1 and len(told) == len(said) else None
 
 
 def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[int, list[Mention]]:

@@ -12,17 +12,20 @@ from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.nominal_sizes import nominal_sizes
 from weighbridge.auditing.checks.own_counts import is_hand_count, list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.plain_totals import is_plain
+from weighbridge.auditing.checks.published_figures import figures
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
+from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
 from weighbridge.auditing.thresholds import ACTIVE_NEAR, LARGE_MODEL, LARGE_NEAR, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+from weighbridge.presets import preset
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -47,7 +50,8 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
         if round_figure or any(abs(number - one) <= WITHOUT_TABLES_NEAR * one for one in (right, right - table)):
             return  # with one of two tables or without both, and as authors round it: ``31.0B`` of Qwen2.5-32B's 31.2
         right, sentence = min(choices, key=lambda choice: abs(number - choice[0]))
-    if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
+    large = right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right
+    if large and not (what == "total" and _mistypes_published(scene, token, subject.models[0], number)):
         return  # of models so large, published totals count more or less than the class: layers for speculation, scales
     if what == "active" and _is_another_share(subject.models[0], number):
         return
@@ -65,6 +69,23 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
         sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
     )
     yield total_claim(scene, token, "wrong", Exact(right), reason)
+
+
+def _mistypes_published(scene: Scene, token: Token, model: ModelValue, number: Fraction) -> bool:
+    """Tell whether a count is the one that everybody repeats of a large model, but for one digit: ``177B`` of GPT-3's 175.
+
+    Only of plain models: of others, more is counted or less, as layers that draft, scales and towers.
+    """
+    known = preset(model.source)
+    if known is None or model.description is None or number in nominal_sizes():
+        return False
+    raw = model.description.raw
+    if any(isinstance(value, dict) or "expert" in key or "nextn" in key for key, value in raw.items()):
+        return False
+    scale = scales(token)[0]
+    said = [figure / scale for figure, _ in figures(known)]
+    slip = any(one.denominator == 1 and token.value and is_slip(str(token.value), str(one)) for one in said)
+    return slip and not any(_is_said_near(scene, token.line, int(one)) for one in said if one.denominator == 1)
 
 
 _OF_A_TOWER = pattern(
