@@ -78,7 +78,9 @@ def _member_by_all_sizes(lines: Sequence[Line], named: Mapping[int, Sequence[Men
     if len(families) != 1 or () in families:
         return None
     said: dict[str, set[int]] = {}
-    for one in (*sizes, *(size for line in lines for size in find_described_sizes(line.text))):
+    for size in sizes:
+        said.setdefault(size.word, set()).add(size.value)
+    for one in (described for line in lines for described in find_described_sizes(line.text)):
         said.setdefault(one.word, set()).add(one.value)
     told = {word: next(iter(values)) for word, values in said.items() if len(values) == 1}
     fitting = []
