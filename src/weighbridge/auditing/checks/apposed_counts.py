@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from weighbridge.auditing.checks.background import is_background
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import own_count
@@ -58,7 +59,8 @@ def _hold(scene: Scene, line: int, mention: Mention, found: re.Match[str]) -> It
     if subject is None or not subject.models:
         return
     figures = [(_token(line, found, "first"), "total")]
-    if found["second"] and found["active"] is not None:
+    sparse = any(own_count(model) != own_count(model, "active") for model in subject.models)
+    if found["second"] and found["active"] is not None and (found["active"].strip() or sparse):
         figures.append((_token(line, found, "second"), "active"))
     if all(scene.is_judged(line, token.start, token.end) for token, _ in figures):
         return
@@ -93,6 +95,8 @@ def _token(line: int, found: re.Match[str], group: str) -> Token:
 def _may_be_otherwise(scene: Scene, line: int, mention: Mention, token: Token, what: str, subject: Subject) -> bool:
     """Tell whether words before a name make another model of it, or a figure is loose enough."""
     text = scene.lines[line].text
+    if is_background(text, mention.column) and _VERB.match(text, mention.end) is not None:
+        return True  # ``better than Llama-3.2-3B at 1.5B parameters``
     before = text[max(0, mention.column - _BEFORE) : mention.column]
     if _MADE.search(before) or is_of_their_own(scene, line) or is_near(token, subject.models, what):
         return True
@@ -104,6 +108,7 @@ def _may_be_otherwise(scene: Scene, line: int, mention: Mention, token: Token, w
     )  # ``the big GPT-2 (1.6B)``, in a text about the small one
 
 
+_VERB = pattern(r"[*_`]*\s?\s?(?:with|at)\s", re.IGNORECASE)
 _MADE = pattern(
     r"\b(?:our|my|custom|toy|reduced|prun\w*|modif\w*|scaled|smaller|bigger|tiny|mini|small|distill?\w*|student|draft|quanti[sz]ed|compressed|trimmed|extended|half|if)\b[^.;]*$",
     re.IGNORECASE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.auditing.checks.background import is_background
+from weighbridge.auditing.checks.background import is_background, names_tokenizer
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.memory import once_for_each_text
@@ -18,7 +18,7 @@ _LIKENED = pattern(
 
 def is_brought_in(text: str, mention: Mention) -> bool:
     """Tell whether a model is named only to measure the one at hand by it: ``GPT-4-class``, ``the GPT-2 tokenizer``, ``larger than BERT``."""
-    return _LIKENED.match(text, mention.end) is not None or is_background(text, mention.column)
+    return _LIKENED.match(text, mention.end) is not None or names_tokenizer(text, mention.end) or is_background(text, mention.column)
 
 
 def is_compared(text: str, start: int, column: int) -> bool:

@@ -204,7 +204,7 @@ def _at_hand(text: str, found: Sequence[Mention]) -> Iterator[tuple[Mention, str
             yield mention, text
 
 
-_AND = pattern(r"\s?(?:,|,? and|,? or|/)\s", re.IGNORECASE)
+_AND = pattern(r"\s?(?:(?:,|,? and|,? or)\s|/\s?)", re.IGNORECASE)
 _LETTERS = pattern(r"[\W_]")
 
 
