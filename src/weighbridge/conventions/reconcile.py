@@ -16,7 +16,7 @@ from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import MOST_COST, Convention, Conventions, conventions
 from weighbridge.conventions.views import unique_with_larger
-from weighbridge.core.errors import UsageError, WeighbridgeError
+from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import with_sign
 from weighbridge.load import load
@@ -289,7 +289,10 @@ def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Itera
     for known in presets():
         if known.config.get("model_type") != model.model_type or len(seen) == 3:
             continue
-        amount = unique_of(load(known.config, model.class_name))
+        try:
+            amount = unique_of(load(known.config, model.class_name))
+        except UnknownArchitecture:  # of the same type's name, but with the classes of others, as the first LLaVA's files
+            continue
         if isinstance(amount, int) and amount not in seen and any(reading.low <= amount <= reading.high for reading in meanings):
             seen.add(amount)
             yield say("{name} of {known} has {value}").format(name=model.class_name, known=known.name, value=f"{amount:,}")

@@ -57,6 +57,11 @@ def test_known_numbers(number: int, convention: str, leaves_out: list[tuple[str,
         assert_accounted(answer, match)
 
 
+def test_published_models_with_classes_of_others_are_no_neighbours() -> None:
+    """The first LLaVA's files state the same model type and a class of their authors, which is no class of transformers."""
+    assert not known("llava-1.5-7b").reconcile(7_063_427_073).matches
+
+
 def test_roberta_as_another_library_counts_it() -> None:
     answer = model(ROBERTA, "RobertaModel").reconcile(124052736)
     assert answer.matches[0].convention == "RobertaModel without two spare rows of the position table, pooler and token type embeddings"
