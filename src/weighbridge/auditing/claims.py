@@ -111,7 +111,7 @@ class Line(NamedTuple):
 
     Attributes:
         number: Its number in the file, from 1.
-        raw: As written.
+        raw: As written; of a page, what it shows of that line of its file.
         text: With typesetting undone: one sign for each operation, no TeX, no doubled formulas.
         at: For each character of *text*, its column in *raw*.
         heading: Its level if it is a heading, else 0.

@@ -164,7 +164,9 @@ def as_html(audit: Audit, say: Say, title: str) -> str:
     shown_lines: set[int] = set()
     body = ""
     for line in audit.lines:
-        own = [claim for claim in by_line.get(line.number, []) if claim.end <= len(line.raw)] if line.number not in shown_lines else []
+        if line.number in shown_lines:
+            continue  # a piece of a line that is shown whole
+        own = [claim for claim in by_line.get(line.number, []) if claim.end <= len(line.raw)]
         shown_lines.add(line.number)
         body += f'<div data-line="{line.number}">{_mark(line.raw, own, say)}</div>\n'
     style = "".join(f".{verdict}{{background:{colour}}}" for verdict, colour in _COLOURS.items())

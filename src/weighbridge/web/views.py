@@ -389,8 +389,10 @@ def marked_lines(audit: Audit, say: Say) -> list[dict[str, Any]]:
     by_line: dict[int, list[Claim]] = {}
     for claim in audit.claims:
         by_line.setdefault(claim.line, []).append(claim)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for line in audit.lines:
+        if lines and lines[-1]["number"] == line.number:
+            continue  # a piece of a line that is shown whole
         claims = by_line.pop(line.number, [])
         remarks = dict.fromkeys((claim.verdict, remark(claim, say)) for claim in claims if claim.verdict != "exact")
         lines.append({"number": line.number, "pieces": _pieces(line.raw, claims, say), "remarks": list(remarks)})

@@ -57,9 +57,15 @@ def column_heads(table: Table) -> list[str]:
     last, heads = _last_heads
     if last is not table:
         width = max(len(row.cells) for row in (*table.head, *table.rows))
-        heads = [" ".join(row.cells[i].text for row in table.head if i < len(row.cells)).strip() for i in range(width)]
+        heads = [_head([row.cells[i].text for row in table.head if i < len(row.cells)]) for i in range(width)]
         _last_heads = table, heads
     return heads
+
+
+def _head(texts: Sequence[str]) -> str:
+    """Join the cells at the head of a column; one that names a size by itself says all, whatever it stands below."""
+    texts = list(dict.fromkeys(texts))
+    return texts[-1] if len(texts) > 1 and kind_of(texts[-1]) in SIZE_COLUMNS else " ".join(texts).strip()
 
 
 _last_heads: tuple[Table | None, list[str]] = (None, [])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.spans import SpannedRows, Spans, make_spans
+from weighbridge.auditing.text.tables import Cell
 from weighbridge.core._namedtuple import NamedTuple
 
 
@@ -58,6 +60,8 @@ class _Page(HTMLParser):
         self.math: list[tuple[str, int]] = []
         self.crossed = False
         self.drawn = 0
+        self.rows = SpannedRows()
+        self.cells: list[tuple[int, Spans]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.crossed = tag in _INLINE
@@ -67,12 +71,14 @@ class _Page(HTMLParser):
             self.silent += 1
         elif tag in _BLOCKS:
             self.end_line()
+            self.rows = SpannedRows() if tag == "table" else self.rows
             self.level = int(tag[1]) if len(tag) == 2 and tag[1].isdigit() else self.level
             self.preformatted += tag == "pre"
         elif tag in ("td", "th"):
             self.number = self.number if self.pieces else self.getpos()[0]
-            span = next((value for name, value in attrs if name == "colspan" and value and value.isdigit()), "1")
-            self.pieces.append(" | " * min(int(span), 50))
+            said = dict(attrs)
+            self.cells.append((len(self.pieces), make_spans(said.get("colspan") or "", said.get("rowspan") or "", heads=tag == "th")))
+            self.pieces.append(" | ")
         elif tag == "sup":
             self.pieces.append("^{")
         elif tag in ("msup", "mfrac"):
@@ -128,7 +134,16 @@ class _Page(HTMLParser):
 
     def end_line(self) -> None:
         """End the line."""
-        line = "".join(self.pieces).strip()
+        line = (self._row() if self.cells else "".join(self.pieces)).strip()
         if line:
             self.written.append(PageLine(self.number, line, self.level))
         self.pieces = []
+
+    def _row(self) -> str:
+        """Write a row with what reaches into it from above; what stands before its cells stays there."""
+        starts = [start for start, _ in self.cells]
+        texts = ["".join(self.pieces[start + 1 : stop]).strip() for start, stop in zip(starts, [*starts[1:], None], strict=True)]
+        laid = self.rows.lay_out([(Cell(text, 0, 0), spans) for text, (_, spans) in zip(texts, self.cells, strict=True)])
+        lead = "".join(self.pieces[: starts[0]])
+        self.cells = []
+        return lead + "".join(f" | {cell.text}" for cell in laid)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from weighbridge.auditing import patterns
 from weighbridge.auditing.claims import Line
@@ -36,15 +37,29 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
             Text("{count:,} bytes are too many for an article; at most {largest:,} are read", count=len(data), largest=LARGEST), path=name
         )
     text = decode(data, name)
-    ending = name.lower().rpartition(".")[2]
+    between, ending = "\n", name.lower().rpartition(".")[2]
     head = text.lstrip()[:200].lower()
     if ending == "ipynb" or (head.startswith("{") and '"cells"' in text and '"nbformat"' in text):
         written = notebook(text, name)
     elif ending in ("html", "htm", "xhtml") or head.startswith(("<!doctype html", "<html")):
         written = html(text)
     else:
-        written = [PageLine(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)]
-    return tuple(piece for w in written for piece in _pieces(Line(w.number, w.text, *strip_tex(w.text), w.heading)))
+        written, between = (
+            [PageLine(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)],
+            "",
+        )
+    return tuple(piece for line in _lines(written, between) for piece in _pieces(line))
+
+
+def _lines(written: Sequence[PageLine], between: str) -> Iterator[Line]:
+    """Undo the typesetting of lines; those that stand in one line of the file have that as written, and their places in it."""
+    for number, group in groupby(written, lambda line: line.number):
+        shown = list(group)
+        raw, start = between.join(line.text for line in shown) if len(shown) > 1 else shown[0].text, 0
+        for line in shown:
+            text, at = strip_tex(line.text)
+            yield Line(number, raw, text, tuple(start + column for column in at) if start else at, line.heading)
+            start += len(line.text) + len(between)
 
 
 LONGEST = 4_000

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.ruled_tables import ruled_tables
+from weighbridge.auditing.text.spans import SpannedRows, Spans, spans_of
 from weighbridge.auditing.text.tables import Cell, Row, Table
 
 
@@ -141,41 +142,54 @@ _HOLDS = pattern(r"<t[dh]\b", re.IGNORECASE)
 def _marked_rows(lines: Sequence[Line]) -> dict[int, Row | None]:
     """Return the rows of HTML tables inside Markdown by the line that each begins on, and None for the lines that go on with one."""
     found: dict[int, Row | None] = {}
-    cells: list[Cell] = []
-    first = -1
-    inside = False
+    cells: list[tuple[Cell, Spans]] = []
+    first, inside, rows = -1, False, SpannedRows()
     for index, line in enumerate(lines):
         raw = line.raw
         if "<" not in raw and not inside:
             continue
         if "<table" in raw.lower() or _OPENS.search(raw):
-            inside = True
+            inside, rows = True, SpannedRows() if "<table" in raw.lower() else rows
         if not inside:
             continue
         if _OPENS.search(raw) or _CLOSES.match(raw.lstrip()):
-            _end_row(found, first, cells)
+            _end_row(found, first, cells, rows)
             cells, first = [], -1
         if _HOLDS.search(raw) or (cells and line.text.strip()):
             more = _cells(line.text, _BAR, index)
             if not _HOLDS.search(raw):  # the words of a cell that began above
-                cells[-1] = cells[-1] if cells[-1].text else more[0]._replace(text=line.text.strip())
+                cells[-1] = cells[-1] if cells[-1][0].text else (more[0]._replace(text=line.text.strip()), cells[-1][1])
             else:
-                cells += more
+                cells += _with_spans(more, spans_of(raw))
                 first = index if first < 0 else first
             found[index] = None
         elif _TAGS.fullmatch(raw):
             found[index] = None
         if _CLOSES.search(raw):
-            _end_row(found, first, cells)
+            _end_row(found, first, cells, rows)
             cells, first = [], -1
             inside = "</table" not in raw.lower()
-    _end_row(found, first, cells)
+    _end_row(found, first, cells, rows)
     return found
 
 
-def _end_row(found: dict[int, Row | None], first: int, cells: Sequence[Cell]) -> None:
+def _with_spans(cells: Sequence[Cell], spans: Sequence[Spans]) -> list[tuple[Cell, Spans]]:
+    """Pair the cells of a line with what they reach over; a bar stands in the line for every column of each."""
+    if sum(one.columns for one in spans) != len(cells):
+        return [(cell, _PLAIN) for cell in cells]
+    found, place = [], 0
+    for one in spans:
+        place += one.columns
+        found.append((cells[place - 1], one))
+    return found
+
+
+_PLAIN = Spans(1, 1, False)
+
+
+def _end_row(found: dict[int, Row | None], first: int, cells: Sequence[tuple[Cell, Spans]], rows: SpannedRows) -> None:
     if first >= 0 and cells:
-        found[first] = Row(first, tuple(cells[:_MOST]))
+        found[first] = Row(first, tuple(rows.lay_out(cells)[:_MOST]))
 
 
 def _row(line: Line, index: int) -> Row | None:
