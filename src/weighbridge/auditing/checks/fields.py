@@ -39,7 +39,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the sizes that lines say in words; a sentence, or a list that agrees otherwise, makes one wrong."""
     skipped = {*tabled, *modules.places(scene), *lines_of_others(scene)}
     found = [said for index in range(len(scene.lines)) if index not in skipped for said in fields_of_line(scene, index)]
-    for block in _blocks(found):
+    for block in (_of_one_member(scene, one) for one in _blocks(found)):
         agreed = len({said.field.word for said in block if _is_own(said)})
         by_line: dict[int, list[StatedField]] = {}
         for said in block:
@@ -67,6 +67,24 @@ def _blocks(found: Sequence[StatedField]) -> Iterator[list[StatedField]]:
         block.append(said)
     if block:
         yield block
+
+
+def _of_one_member(scene: Scene, block: list[StatedField]) -> list[StatedField]:
+    """Take the sizes of a list under a family's name for those of the member that has all but one of them, where none has them all; in code they may be anybody's."""
+    if any("=" in scene.lines[said.line].text or not _LISTS.match(scene.lines[said.line].text) for said in block):
+        return block
+    words = {said.field.word for said in block}
+    if len(block) <= AGREED_FIELDS or len(words) < len(block) or len(block[0].models) < 2:
+        return block
+    held = [(sum(said.field.value in field_values(model).get(said.field.word, ()) for said in block), model) for model in block[0].models]
+    most = max(number for number, _ in held)
+    best = [model for number, model in held if number == most]
+    alike = all(len({main_values(model).get(word) for model in best}) == 1 for word in words)
+    return [said._replace(models=(best[0],), near=True) for said in block] if most == len(block) - 1 and alike else block
+
+
+_LISTS = pattern(r"\s*[-*+•·|]|[^=\d]{2,30}[:：]\s*\d[\d,]*\s*$")
+"""How an item of a list begins, or all of it where a page shows no bullets."""
 
 
 def _is_own(said: StatedField) -> bool:
