@@ -10,7 +10,7 @@ A text flows through six steps, and the files follow them.
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``table_families``, ``cell_models`` and ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic``
    with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``, ``breakdowns``,
-   ``row_products``, ``proportional_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
+   ``row_products``, ``proportional_columns`` and ``proportional_lines``, ``ratio_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
    ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
    ``comments``, ``made_modules``, ``bracketed_products``, ``explained_counts``, ``image_patches`` with ``image_grids``, ``list_sums``,
    ``restated_units``, ``restated_sizes``, ``spelled_counts``, ``number_shares``, ``run_times``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``),

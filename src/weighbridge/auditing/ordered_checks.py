@@ -23,6 +23,8 @@ from weighbridge.auditing.checks import (
     number_shares,
     owned_counts,
     paired_lists,
+    proportional_lines,
+    ratio_columns,
     restated_sizes,
     restated_units,
     run_times,
@@ -47,6 +49,8 @@ OF_COUNTS = (
 )
 OF_PASSAGES = (
     explained_counts,
+    proportional_lines,
+    ratio_columns,
     restated_units,
     restated_sizes,
     spelled_counts,

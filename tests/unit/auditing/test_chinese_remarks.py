@@ -165,3 +165,38 @@ def test_a_count_beside_its_computation_is_held(text: str, right: str, wrong: st
 )
 def test_a_shape_beside_a_number_is_no_computation(text: str) -> None:
     assert audit(text).wrong == ()
+
+
+LENGTHS = "KV Cache 随长度增长：\n\n- 2K 上下文：0.25 GB\n- 8K 上下文：1.00 GB\n- 32K 上下文：{} GB\n"
+SHARES = "| 模型 | 总参数 | 激活参数 | 占比 |\n|---|---|---|---|\n| 甲 | 200B | 20B | 10% |\n| 乙 | 500B | 25B | {}% |\n| 丙 | 80B | 12B | 15% |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        (LENGTHS, "4.00", "5.00"),
+        (SHARES, "5", "7"),
+        ("模型总参数量：\n\n- DeepSeek V3: ~{}B\n- Llama 7B: ~7B\n", "671", "971"),
+        (
+            '"""ViT-Tiny/16 的教学版实现，对应常见的配置：\n\n* Token 维度：{}\n* Transformer Block：12 层\n* 注意力头数：3\n"""',
+            "192",
+            "292",
+        ),
+    ],
+)
+def test_a_row_out_of_line_with_the_others_is_found(text: str, right: str, wrong: str) -> None:
+    assert audit(text.replace("{}", right)).wrong == ()
+    assert [wrong in claim.text for claim in audit(text.replace("{}", wrong)).wrong] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LENGTHS.replace("{}", "1.00"),
+        "显存：\n\n- 2K 上下文：15 GB\n- 4K 上下文：16 GB\n- 8K 上下文：18 GB\n",
+        "| 集 | 题数 | 准确率 |\n|---|---|---|\n| 甲 | 10K | 50% |\n| 乙 | 20K | 71% |\n| 丙 | 40K | 33% |\n",
+        "别的参数：\n\n- BERT-base: 2e-5\n- BERT-large: 1e-5\n",
+    ],
+)
+def test_rows_that_follow_no_rule_are_left(text: str) -> None:
+    assert audit(text).wrong == ()

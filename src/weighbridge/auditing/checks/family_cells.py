@@ -61,7 +61,8 @@ def _cells_of_counts(table: Table) -> Iterator[tuple[Mention, Cell]]:
     kinds = kinds_of(heads)
     if kinds.count("total") == 1:
         place = kinds.index("total")
-        for row in table.rows:
+        headless = re.search(r"\d", heads[place]) is not None  # of a table without a head the first row stands for it
+        for row in (*table.head, *table.rows) if headless else table.rows:
             names = [name for cell in row.cells[:place] if (name := _only_name(cell.text)) is not None]
             if len(names) == 1 and place < len(row.cells):
                 yield names[0], row.cells[place]

@@ -120,8 +120,21 @@ _SIZE_AND_COUNT = pattern(
 
 def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iterator[Claim]:
     right = sum(listed.own for listed, _ in group)
+    least = 1 if len(group) > 1 and _is_headed(scene, group[0][0].token.line) else SURE_COUNTS
     for listed, subject in group if len(group) > 1 else ():
-        yield from hold(scene, listed, subject, sure=right >= SURE_COUNTS and right * 2 > len(group))
+        yield from hold(scene, listed, subject, sure=right >= least and (right * 2 > len(group) or len(group) == least + 1))
+
+
+def _is_headed(scene: Scene, line: int) -> bool:
+    """Tell whether the line above a list says that it is one of parameters: ``模型总参数量：`` and nothing else."""
+    above = next((index for index in range(line - 1, max(-1, line - 4), -1) if scene.lines[index].text.strip()), -1)
+    return above >= 0 and not scene.mentions.get(above) and _OF_PARAMETERS.search(scene.lines[above].text) is not None
+
+
+_OF_PARAMETERS = pattern(
+    r"^[\W\d_]*(?:\[[ x]\]\s*)?(?:各?(?:模型|网络)的?)?(?:总参数量?|参数(?:总?量|规模|数量?))|^\W*(?:number of |total )?parameters?(?: counts?)?\b[^.]{0,24}[:：]?$",
+    re.IGNORECASE,
+)
 
 
 _LISTED = pattern(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
