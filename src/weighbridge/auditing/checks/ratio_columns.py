@@ -56,8 +56,8 @@ def _column(scene: Scene, table: Table, place: int, width: int) -> Iterator[Clai
         if _fits(one):
             yield _claim(scene, one, "rounded", because(mark("rounded")))
         elif one.token.value is not None and not one.low - _FAR * one.step <= one.token.value <= one.high + _FAR * one.step:
-            right = (one.low + one.high) / 2
-            yield _claim(scene, one, "wrong", because(mark("it is {right}"), right=f"{float(right):.1f} %"))
+            middle = (one.low + one.high) / 2
+            yield _claim(scene, one, "wrong", because(mark("it is {right}"), right=f"{float(middle):.1f} %"))
 
 
 def _fits(one: _Read) -> bool:
