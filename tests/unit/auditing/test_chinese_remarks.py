@@ -200,3 +200,33 @@ def test_a_row_out_of_line_with_the_others_is_found(text: str, right: str, wrong
 )
 def test_rows_that_follow_no_rule_are_left(text: str) -> None:
     assert audit(text).wrong == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("BERT-base 由 {} 层 Encoder 堆叠而成。", "12", "13"),
+        ("BERT-base 共 {} 层 Encoder。", "12", "13"),
+        ("# Qwen3-0.6B 结构\n\n模型由 {} 个 Decoder Layer 堆叠而成。\n", "28", "29"),
+        ("# LLaMA-7B 结构\n\n整个模型由 {} 层 Decoder 组成，每层有 32 个注意力头。\n", "32", "33"),
+        ("# GPT-2 small 详解\n\n- 一共 {} 层。\n", "12", "19"),
+    ],
+)
+def test_layers_that_a_model_is_composed_of_are_held(text: str, right: str, wrong: str) -> None:
+    assert audit(text.replace("{}", right)).wrong == ()
+    assert [claim.text for claim in audit(text.replace("{}", wrong)).wrong] == [wrong]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# BERT-base 详解\n\n模型共有 13 层，包括嵌入层。\n",
+        "# BERT-base 详解\n\n有 13 个隐藏状态。\n",
+        "# BERT-base 详解\n\n共有 11 层被冻结。\n",
+        "# BERT-base 详解\n\n堆叠 14 层的版本也有人试过。\n",
+        "# GPT-2 small 训练笔记\n\n模型由 16 层组成时，损失更低。\n",
+        "# GPT-2 small 训练笔记\n\n有 11 层的权重保持不变。\n",
+    ],
+)
+def test_layers_that_are_counted_or_used_otherwise_are_left(text: str) -> None:
+    assert audit(text).wrong == ()

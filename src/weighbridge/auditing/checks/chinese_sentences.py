@@ -119,6 +119,13 @@ def _is_settled(text: str, one: _Held, mentions: Sequence[Mention], right: Count
     if wrong.total() == 1 and right.total() >= _SISTERS:
         return True
     mention = mentions[one.said.names[0]]
+    if mention.column == mention.end and one.said.word in _OF_LAYERS and wrong[one.name] == 1:
+        start = max((found.end() for found in _ENDS.finditer(text, 0, one.said.start)), default=0)
+        token = text[one.said.start : one.said.end]
+        stop = found.start() if (found := _ENDS.search(text, one.said.end)) is not None else len(text)
+        if _OPENS.fullmatch(text, start, one.said.start) is None or _COUNTED_IN.search(text, one.said.end, stop):
+            return False
+        return one.right is not None and is_slip(token, str(one.right))
     bare = _BARE.fullmatch(text, mention.column, mention.end) is not None
     if one.said.word in _COUNTS and not one.said.sure:
         return not bare and wrong[one.name] == 1 and one.near
@@ -126,10 +133,18 @@ def _is_settled(text: str, one: _Held, mentions: Sequence[Mention], right: Count
     return one.said.sure and not bare and wrong[one.name] == 1 and tied is not None
 
 
+_ENDS = pattern("[。;；!?！？]")
+_OPENS = pattern(
+    r"[-*+•·>\s]*(?:(?:其|它|该|这个|整个)?(?:模型|网络|架构|结构)?(?:整体|总体)?上?)?(?:一共|总共|合计|一般|重复)?\s?(?:由|共有|一共|总共|共计?|含|包含了?|堆叠了?|使用了?|采用了?|有)\s?"
+)
+"""What stands before the layers of the only model of a text, in a sentence that says nothing else before: ``整个模型由 32 层 Decoder 组成``."""
+_COUNTED_IN = pattern(r"嵌入|embed|[含加]|包括|输入|输出|pool|hidden_?states|其中|[（(]", re.IGNORECASE)
+"""Behind such a number, what may be counted with the layers: ``共 13 层，包括嵌入层``."""
+_OF_LAYERS = frozenset(("layers", "heads"))
 _SISTERS = 2
 """Sizes of other models that are right beside one that is not."""
 _TIED = pattern(
-    r"(?=.*(?:有|为|是|的|采用|使用|包含|[:：]))(?:模型)?[^()（）、]{1,16}",
+    r"(?=.*(?:有|为|是|的|由|共|堆叠|组成|采用|使用|包含|[:：]))(?:模型)?[^()（）、]{1,16}",
 )
 """What stands between a full name and the only size that is said of it."""
 _OF_NAME = pattern(r"\s?个\s?")
