@@ -192,7 +192,6 @@ def test_a_row_out_of_line_with_the_others_is_found(text: str, right: str, wrong
 @pytest.mark.parametrize(
     "text",
     [
-        LENGTHS.replace("{}", "1.00"),
         "显存：\n\n- 2K 上下文：15 GB\n- 4K 上下文：16 GB\n- 8K 上下文：18 GB\n",
         "| 集 | 题数 | 准确率 |\n|---|---|---|\n| 甲 | 10K | 50% |\n| 乙 | 20K | 71% |\n| 丙 | 40K | 33% |\n",
         "别的参数：\n\n- BERT-base: 2e-5\n- BERT-large: 1e-5\n",
