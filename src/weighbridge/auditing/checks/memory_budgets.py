@@ -6,7 +6,8 @@ The figures bear each other out, so that no word between them need be understood
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.byte_thresholds import BUDGET_DIGITS, BUDGET_PRECISION, PACKED_MORE
@@ -46,23 +47,52 @@ class _Reckoned(NamedTuple):
         return exact or (near and step <= BUDGET_PRECISION * figure.value)
 
 
+class _Found(NamedTuple):
+    """The figures of a text in its order, their lines, and those that bear others out, by what they are of."""
+
+    held: Sequence[_Reckoned]
+    lines: Sequence[int]
+    again: Mapping[object, Sequence[_Reckoned]]
+
+    def beside(self, figure: MemoryFigure) -> Sequence[_Reckoned]:
+        """Return the figures that stand by another, and that one."""
+        return self.held[bisect_left(self.lines, figure.line - _NEAR) : bisect_right(self.lines, figure.line + _NEAR)]
+
+    def before(self, figure: MemoryFigure) -> list[_Reckoned]:
+        """Return those of them that stand before it."""
+        return [one for one in self.beside(figure) if (one.figure.line, one.figure.start) < (figure.line, figure.start)]
+
+
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the figures of a text that others in it bear out."""
-    figures = _with_column_sizes(memory_figures(scene))
-    held = [_reckon(one) for one in figures]
-    witnesses = [one for one in held if one.is_witness]
-    odd = [one for one in held if one.size is None and _may_be_wrong(one.figure)]
-    for one in witnesses:
-        yield _claim(scene, one.figure, _product(one), "rounded")
+    held = [_reckon(one) for one in _with_column_sizes(memory_figures(scene))]
+    again: dict[object, list[_Reckoned]] = {}
+    for one in held:
+        if one.is_witness:
+            yield _claim(scene, one.figure, _product(one), "rounded")
+            for key in ((one.size, one.parameters), *((one.size, group) for group in one.figure.groups)):
+                if len(known := again.setdefault(key, [])) < _MOST:
+                    known.append(one)
+    found = _Found(held, [one.figure.line for one in held], again)
     for one in held:
         if one.figure.role == "total":
-            yield from _total(scene, one.figure, held)
+            yield from _total(scene, one.figure, found)
         elif one.size is None and _may_be_wrong(one.figure):
-            beside = [other for other in odd if other is not one and _bears_on(other.figure, one.figure)]
-            doubtful = bool(beside) or (any(count.named for count in one.figure.counts) and is_of_their_own(scene, one.figure.line))
-            right = _right(one.figure, witnesses, figures) if not doubtful else None
+            right = _right(one.figure, found) if not _is_doubtful(scene, one, found) else None
             if right is not None:
                 yield _claim(scene, one.figure, right, "wrong")
+
+
+_MOST = 16
+"""Figures that bear out one of the same kind, which are looked at."""
+
+
+def _is_doubtful(scene: Scene, one: _Reckoned, found: _Found) -> bool:
+    """Tell whether another figure beside one is no product either, or its model is the author's own."""
+    if any(count.named for count in one.figure.counts) and is_of_their_own(scene, one.figure.line):
+        return True
+    odd = (other for other in found.beside(one.figure) if other.size is None and other is not one and _may_be_wrong(other.figure))
+    return any(_bears_on(other.figure, one.figure) for other in odd)
 
 
 def _may_be_wrong(figure: MemoryFigure) -> bool:
@@ -98,14 +128,14 @@ def _bears_on(one: MemoryFigure, other: MemoryFigure) -> bool:
     return bool({c.number for c in one.counts} & {c.number for c in other.counts}) or bool(set(one.groups) & set(other.groups))
 
 
-def _right(figure: MemoryFigure, witnesses: Sequence[_Reckoned], figures: Sequence[MemoryFigure]) -> Fraction | None:
+def _right(figure: MemoryFigure, found: _Found) -> Fraction | None:
     """Return what a figure should be, of which it is one digit off, where others prove how the text reckons; None if it may be something else."""
-    near = [one for one in witnesses if _bears_on(one.figure, figure)]
-    if any(_is_product(figure, count, size) for count in figure.counts for size in _NICE) or _is_sum(figure, figures):
+    if any(_is_product(figure, count, size) for count in figure.counts for size in _NICE) or _is_sum(figure, found):
         return None
+    near = [one for one in found.beside(figure) if one.is_witness and _bears_on(one.figure, figure)]
     for count in figure.counts:
         for size in figure.sizes:
-            again = [one for one in witnesses if one.size == size and _says_again(one, figure, count)]
+            again = [one for key in (count, *figure.groups) for one in found.again.get((size, key), ()) if _says_again(one, figure)]
             if is_one_digit_off(figure, count.number * size, count.half * size) and _is_sure(
                 figure, count.number * size, size, near, again
             ):
@@ -113,10 +143,9 @@ def _right(figure: MemoryFigure, witnesses: Sequence[_Reckoned], figures: Sequen
     return None
 
 
-def _says_again(one: _Reckoned, figure: MemoryFigure, count: Count) -> bool:
-    """Tell whether a witness is of the same parameters or of the same column; packed weights are one thing here and another elsewhere."""
-    near = abs(one.figure.line - figure.line) <= _NEAR or (one.size or 0) > 1
-    return (one.parameters == count and near) or bool(set(one.figure.groups) & set(figure.groups))
+def _says_again(one: _Reckoned, figure: MemoryFigure) -> bool:
+    """Tell whether a witness of the same kind is of the same thing: packed weights are one thing here and another elsewhere."""
+    return abs(one.figure.line - figure.line) <= _NEAR or (one.size or 0) > 1 or bool(set(one.figure.groups) & set(figure.groups))
 
 
 def _is_sure(figure: MemoryFigure, right: Fraction, size: Fraction, near: Sequence[_Reckoned], again: Sequence[_Reckoned]) -> bool:
@@ -136,9 +165,9 @@ def _is_product(figure: MemoryFigure, count: Count, size: Fraction) -> bool:
     return any(abs(figure.value * scale - count.number * size) <= step * scale + count.half * size for scale in figure.scales)
 
 
-def _is_sum(figure: MemoryFigure, figures: Sequence[MemoryFigure]) -> bool:
+def _is_sum(figure: MemoryFigure, found: _Found) -> bool:
     """Tell whether a figure is what some neighbouring ones before it add up to."""
-    before = [one for one in figures if (one.line, one.start) < (figure.line, figure.start) and figure.line - one.line <= _NEAR][-_PARTS:]
+    before = [one.figure for one in found.before(figure)[-_PARTS:]]
     sums = {sum((one.value * one.scales[0] for one in before[-many:]), Fraction(0)) for many in range(2, len(before) + 1)}
     return figure.value * figure.scales[0] in sums
 
@@ -146,13 +175,10 @@ def _is_sum(figure: MemoryFigure, figures: Sequence[MemoryFigure]) -> bool:
 _PARTS = 4
 
 
-def _total(scene: Scene, figure: MemoryFigure, held: Sequence[_Reckoned]) -> Iterator[Claim]:
+def _total(scene: Scene, figure: MemoryFigure, found: _Found) -> Iterator[Claim]:
     """Check a total against the parts before it, all of which are right."""
-    before = [
-        one for one in held if (one.figure.line, one.figure.start) < (figure.line, figure.start) and figure.line - one.figure.line <= _NEAR
-    ]
     parts: list[_Reckoned] = []
-    for one in reversed(before):
+    for one in reversed(found.before(figure)):
         if one.figure.role not in ("weights", "gradients", "optimizer") or one.figure.role in {part.figure.role for part in parts}:
             break
         parts.append(one)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -66,6 +67,8 @@ _SENTENCE = pattern(r"[;；。!?！？|]|\.(?=\s|$)")
 _SCALES = {"k": (2**10, 10**3), "m": (2**20, 10**6), "g": (2**30, 10**9), "t": (2**40, 10**12), "b": (1,), "字": (1,)}
 _REACH, _LONGEST, _AGREED = 8, 1_200, 2
 _ONE = (Fraction(1),)
+_LONG = 24
+"""Lines of a list of lengths that are compared with each other."""
 
 
 class _Bytes(NamedTuple):
@@ -150,7 +153,7 @@ def _with_ladders(held: Sequence[_Way]) -> list[_Way]:
         if figure is not None and figure.ladder and (not run or figure.line - held[run[-1]][0].line <= _AGREED):
             run.append(place)
             continue
-        for first in run if len(run) > _AGREED else ():
+        for first in run if _AGREED < len(run) <= _LONG else ():
             ways = {one: [_scaled(held[first][0], held[one][0])] for one in run}
             fair = [one for one in run if _fits(held[one][0], *ways[one][0])]
             if len(fair) >= max(_AGREED, len(run) - 1):
@@ -169,16 +172,17 @@ def _scaled(base: _Bytes, figure: _Bytes) -> tuple[Fraction, Fraction]:
 
 
 def _verdicts(scene: Scene, held: Sequence[_Way]) -> Iterator[Claim]:
-    right = [figure for figure, ways, _ in held if any(_fits(figure, *way) for way in ways)]
-    shaped = sum(of_shape and figure in right and figure.tokens != _ONE for figure, _, of_shape in held)
-    for figure, ways, of_shape in held:
-        if figure in right or not ways or figure.doubtful:
-            if figure in right:
-                yield _claim(scene, figure, next(low for low, high in ways if _fits(figure, low, high)), "rounded")
+    fair = [any(_fits(figure, *way) for way in ways) for figure, ways, _ in held]
+    right = [figure.line for (figure, *_), fits in zip(held, fair, strict=True) if fits]
+    shaped = sum(of_shape and fits and figure.tokens != _ONE for (figure, _, of_shape), fits in zip(held, fair, strict=True))
+    for (figure, ways, of_shape), fits in zip(held, fair, strict=True):
+        if fits:
+            yield _claim(scene, figure, next(low for low, high in ways if _fits(figure, low, high)), "rounded")
+        if fits or not ways or figure.doubtful:
             continue
         near = [low for low, high in ways if _is_one_digit_off(figure, low, high)]
         digits = len(figure.number.replace(".", "").replace(",", "").strip("0"))
-        borne = sum(abs(other.line - figure.line) <= _REACH for other in right)
+        borne = bisect_right(right, figure.line + _REACH) - bisect_left(right, figure.line - _REACH)
         if near and (digits > 1 or borne >= _AGREED):
             yield _claim(scene, figure, near[0], "wrong")
         elif of_shape and shaped > _AGREED and figure.tokens != _ONE and all(_is_far(figure, *way) for way in ways):

@@ -53,28 +53,27 @@ def _judge(scene: Scene, group: Sequence[WeightFigure], *, tabled: bool) -> Iter
     beside = {one.token.line for one in right}
     alike = Counter((one.size, one.more) for one in right if tabled)
     computed = tabled and _is_computed(right)
+    packed = _packed_sizes(held)
     for one, fair in held:
         if fair:
             yield _claim(scene, one, "rounded")
             continue
         others = len(said) - ((one.counts, one.size) in said)
         sure = others >= AGREED_WEIGHTS or (others and odd == 1 and one.token.line in beside)
-        if (
-            _is_of_a_packed_column(one, held)
-            or not sure
-            or odd * (_SHARE if tabled else 1) > len(right)
-            or (not tabled and _is_in_another_dtype(one))
-        ):
+        if one.size in packed or not sure or odd * (_SHARE if tabled else 1) > len(right) or (not tabled and _is_in_another_dtype(one)):
             continue
         miscomputed = computed and any(size == one.size for size, _ in alike) and _is_no_product(one)
         if is_far(one, _most(one, alike[one.size, one.more])) or miscomputed:
             yield _claim(scene, one, "wrong")
 
 
-def _is_of_a_packed_column(one: WeightFigure, held: Sequence[tuple[WeightFigure, bool]]) -> bool:
-    """Tell whether all figures of a dtype of a byte or less are above what the values take: they hold scales and what stays wider."""
-    alike = [(other, fair) for other, fair in held if other.size == one.size]
-    return one.size <= 1 and len(alike) > 1 and not any(fair or other.said[0] <= max(rights(other)) for other, fair in alike)
+def _packed_sizes(held: Sequence[tuple[WeightFigure, bool]]) -> set[Fraction]:
+    """Return the dtypes of a byte or less of which all figures are above what the values take: they hold scales and what stays wider."""
+    sizes: dict[Fraction, list[bool]] = {}
+    for one, fair in held:
+        if one.size <= 1:
+            sizes.setdefault(one.size, []).append(not fair and one.said[0] > max(rights(one)))
+    return {size for size, above in sizes.items() if len(above) > 1 and all(above)}
 
 
 _SHARE = 3
