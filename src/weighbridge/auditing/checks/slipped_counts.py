@@ -100,7 +100,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     start = max((found.end() for found in _SENTENCE.finditer(text, first, token.start)), default=first)
     stop = next((found.start() for found in _SENTENCE.finditer(text, token.end, last)), last)
     before, after = text[start : token.start], text[token.end : stop]
-    if MADE.search(text, start, stop):
+    if MADE.search(text, start, stop) or _ENDS_RANGE.search(before) or _BEGINS_RANGE.match(after):
         return
     if _ELSEWHERE.search(_CLAUSE.split(before)[-1] + "|" + _CLAUSE.split(after)[0]) or _OF_DATA.match(after) or is_of_a_part(before, after):
         return
@@ -127,6 +127,9 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         yield from _report(scene, token, held, (what, right), hedged=hedged, named=named)
 
 
+_ENDS_RANGE = pattern(r"\d\s?(?:[KMBT]|million|billion)?\s?(?:-|–|—|~|to|through|up to|至|到)\s?$", re.IGNORECASE)
+_BEGINS_RANGE = pattern(r"\s?(?:-|–|—|~|to|through|up to|至|到)\s?\d", re.IGNORECASE)
+"""About a count that is an end of a range: ``MPT models from 125M - 70B parameters``."""
 _MOST_SISTERS = 24
 
 
