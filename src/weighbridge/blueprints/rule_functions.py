@@ -76,7 +76,7 @@ def unscaled(rotary: Any) -> bool:
     (True, True, False)
     """
     stated = rotary if isinstance(rotary, Mapping) else {}
-    return stated.get("rope_type", stated.get("type")) not in ("dynamic", "yarn", "llama3", "longrope")
+    return stated.get("rope_type", stated.get("type")) not in ("dynamic", "yarn", "longrope")
 
 
 def squared(image_size: Any, patch_size: Any) -> bool:

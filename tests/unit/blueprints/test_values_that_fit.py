@@ -45,6 +45,20 @@ BUILT: list[tuple[str, dict[str, Any], int]] = [
     ("RadioModel", {"num_attention_heads": 3}, 651_399_488),
     ("OneFormerModel", {"backbone_config": {"model_type": "dinat", "out_features": ["stage1", "stage2", "stage3", "stage4"]}}, 42_526_857),
     ("Qwen4ExpTextModel", {"num_hidden_layers": 2}, 3_832_000_896),
+    (
+        "MixtralModel",
+        {
+            "num_hidden_layers": 1,
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": 8.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 64,
+            },
+        },
+        1_582_346_240,
+    ),
 ]
 """What transformers 5.23.0 builds."""
 
@@ -79,6 +93,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("MT5Model", {"hidden_size": None}),
     ("Qwen2VLTextModel", {"num_attention_heads": 3}),
     ("MoonshineStreamingModel", {"num_hidden_layers": 2}),
+    ("XCLIPVisionModel", {"hidden_size": 8}),
 ]
 """What it refuses, in the config's class or in that of the model."""
 
