@@ -30,7 +30,7 @@ from weighbridge.auditing.checks.sentence_subjects import (
 )
 from weighbridge.auditing.checks.sister_models import sisters
 from weighbridge.auditing.checks.stated_fields import LONGEST
-from weighbridge.auditing.checks.topics import is_size_of
+from weighbridge.auditing.checks.topics import is_size_of, topic
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize
@@ -119,6 +119,9 @@ def _sentence_of(scene: Scene, index: int, size: DescribedSize, sizes: Sequence[
     start, stop = sentence_bounds(scene, index, size.start)
     mention, named = subject_of_sentence(scene, index, start, stop, size.first)
     only = only_model(scene)
+    about = topic(scene, index, size.first) if mention is None else None
+    if about is not None and about.line == index and about.mention.kind == MODEL and start <= about.mention.column:
+        mention, named = about.mention, True  # ``RoBERTa-large adopts the same 24 layers as BERT-large``
     if mention is None and only is not None and not any(start <= m.column < stop for m in scene.mentions.get(index, ())):
         mention = Mention(0, only, 0, (only,), MODEL)
     if mention is None or not mention.name:

@@ -138,7 +138,21 @@ def _is_said_of(scene: Scene, token: Token, name: str, start: int) -> bool:
     named = [one for one in scene.mentions.get(token.line, ()) if start <= one.column and one.end <= token.start]
     if named and not _INDEFINITE.search(scene.lines[token.line].text, start, token.start):
         return all(one.kind == MODEL and one.name == name for one in named)
-    return not named and only_model(scene) == name and _INDEFINITE.search(scene.lines[token.line].text, 0, token.start) is None
+    return (
+        not named
+        and only_model(scene) == name
+        and _is_headed(scene, token.line, name)
+        and _INDEFINITE.search(scene.lines[token.line].text, 0, token.start) is None
+    )
+
+
+def _is_headed(scene: Scene, line: int, name: str) -> bool:
+    """Tell whether a line stands below a heading that names a model, or, without headings, in a text that begins with it."""
+    heading = scene.headings[line] if scene.headings else -1
+    while heading > 0 and not scene.mentions.get(heading):
+        heading = scene.headings[heading - 1]
+    opening = heading if heading >= 0 else next((index for index, text in enumerate(scene.texts) if text.strip()), 0)
+    return any(one.name == name for one in scene.mentions.get(opening, ()))
 
 
 _INDEFINITE = pattern(

@@ -35,7 +35,7 @@ _KNOWN = frozenset(
     architecturally structured structurally employed featured featuring features mechanism mechanisms despite although though within technically concretely internally basically essentially particular particularly configured
     utilize utilizes utilise utilises utilizing leverage leverages adopt adopts incorporate incorporates apply applies causal autoregressive pretrained accordingly consequently therefore hence access total totalling developed released publicly seq len nparams nlayers nheads nlayer nhead dmodel nembd dhead
     type types typical typically under unit units untied up upon us use used uses using usual v value values vector vectors via vocab vocabulary vs want was we weigh weighing weighs weight weights were what when where which while whole whose why wide widen widens width widths will window windows with within without word wordpiece
-    turns recall remember amounts comes split
+    turns recall remember amounts comes split innovations innovation enhancements improvements upgrades changes
     words work works would x y yes yet yield yields you your z zero
     alibi bpe flashattention geglu gqa mla prenorm rope silu sentencepiece swish
     """.split()
