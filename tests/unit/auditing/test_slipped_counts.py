@@ -25,7 +25,7 @@ def test_count_with_one_digit_off_is_wrong(text: str, number: str) -> None:
 
 
 TRUE = (
-    "# LTX-Video 9\n\nA 22B parameter model for films.\n\n96 GB are needed, owing to the 22B parameter transformer.\n\nIts prompts go through Gemma 3 12B.",
+    "# Filmer 9\n\nA 22B parameter model for films.\n\n96 GB are needed, owing to the 22B parameter transformer.\n\nIts prompts go through Gemma 3 12B.",
     "## Gemma 3 12B as a reader of prompts\n\nA 22B parameter model paints what it has read.",
     "Llama 3 8B costs more than a 9 billion parameter model of the last generation would.",
     "Mixtral 8x7B is as fast as a 14B model.",
