@@ -76,7 +76,8 @@ def pieces(name: str) -> tuple[str, ...]:
 def find_names(text: str, most: int = MOST) -> list[Name]:
     """Return the names that *text* may mean, the likeliest first; where nothing is typed, those that people ask for first.
 
-    What a person means by a name (``presets.aliases``, where the command line and the audit look too) comes before what is merely spelt like it.
+    What a person means by a name (``presets.aliases``, where the command line and the audit look too) comes before what is merely spelt like it,
+    and a family's members before what is only called after it.
 
     >>> [find_names(text)[0].value for text in ("ViT-B/32", "mbert", "gpt2 1.5b")]
     ['vit-base-patch32-384', 'bert-base-multilingual-cased', 'gpt2-xl']
@@ -87,19 +88,15 @@ def find_names(text: str, most: int = MOST) -> list[Name]:
     if not wanted:
         by_value = {name.value: name for name in reversed(all_names())}
         return list(dict.fromkeys((*(by_value[value] for value in FIRST), *all_names())))[:most]
-    meant = _possible_presets(text)
+    found = lookup(text)
+    places = {value: place for place, value in enumerate(found.names)} if found is not None else {}
+    meant = places if found is not None and found.kind == MODEL else {}
     ranked = [
-        (rank, not name.preset, meant.get(name.value, index), name)
+        (rank, not name.preset, name.value not in places, places.get(name.value, index), name)
         for index, name in enumerate(all_names())
         if (rank := _rank(name, wanted, text) if name.value not in meant else min(_rank(name, wanted, text), _ALIAS)) < _NONE
     ]
     return [name for *_, name in sorted(ranked)[:most]]
-
-
-def _possible_presets(text: str) -> dict[str, int]:
-    """Return the presets that people mean by a name, with their place; none of a family's name alone."""
-    found = lookup(text)
-    return {name: place for place, name in enumerate(found.names)} if found is not None and found.kind == MODEL else {}
 
 
 _NONE, _ALIAS = 9, 0
