@@ -52,6 +52,7 @@ BARE = "not add_adapter"
 SUMMARY = "summary_type != 'attn'"
 
 RULES = {
+    "AlignVisionConfig": "all(stride in (1, 2) for stride in strides)",
     "AutoformerConfig": "cardinality is None or num_static_categorical_features <= 0 or len(cardinality) == num_static_categorical_features; "
     "embedding_dimension is None or num_static_categorical_features <= 0 or len(embedding_dimension) == num_static_categorical_features",
     "AXK2Config": "q_lora_rank is not None and q_lora_rank > 0; (n_group is None) == (topk_group is None); "
@@ -78,10 +79,11 @@ RULES = {
     "attention_dropout is None or attention_dropout <= 0",
     "DiaConfig": "decoder_config.num_channels == (9 if delay_pattern is None else len(delay_pattern))",
     "Dots3NoteVisionConfig": "adapter_in_dim == hidden_size; adapter_merge_size == spatial_merge_size",
-    "Dots3NoteTextConfig": "n_shared_experts is not None and n_shared_experts >= 1; n_group >= 1 and n_routed_experts % n_group == 0; "
+    "Dots3NoteTextConfig": "qk_rope_head_dim <= index_head_dim; n_shared_experts is not None and n_shared_experts >= 1; n_group >= 1 and n_routed_experts % n_group == 0; "
     "n_routed_experts // n_group >= 2; 1 <= topk_group <= n_group",
     "DPTConfig": "not is_hybrid or readout_type == 'project'",
     "EmbeddingGemma2TextConfig": "sliding_window_pattern >= 1",
+    "EfficientNetConfig": "all(stride in (1, 2) for stride in strides)",
     "EncodecConfig": "norm_type in ('weight_norm', 'time_group_norm')",
     "Ernie4_5_VLMoeTextConfig": "sections_fit(hidden_size, num_attention_heads, head_dim, rope_parameters)",
     "EsmFold2DiffusionModuleConfig": "atom_encoder.output_dim == hidden_size",
@@ -250,6 +252,9 @@ RULES = {
 """By config class: what must hold, in Python's words (transformers 5.23.0, models/*/configuration_*.py; of SqueezeBERT, what its modules assert)."""
 
 OF_MODELS = {
+    "clipseg": dict.fromkeys(("CLIPSegDecoder", "CLIPSegForImageSegmentation"), "reduce_dim >= decoder_num_attention_heads"),
+    "data2vec-audio": dict.fromkeys(("Data2VecAudioForSequenceClassification", "Data2VecAudioForAudioFrameClassification"), BARE),
+    "hubert": {"HubertForSequenceClassification": BARE, "HubertForCTC": "not add_adapter or output_hidden_size is not None"},
     "mm-grounding-dino": {"MMGroundingDinoForObjectDetection": "decoder_layers > 1"},
     "openai-gpt": {"OpenAIGPTDoubleHeadsModel": SUMMARY},
     "roformer": {"RoFormerForMultipleChoice": SUMMARY},
@@ -284,7 +289,7 @@ OF_MODELS = {
 
 NAME = re.compile(r"(?<![\w.'])[a-z]\w*(?:\.[a-z]\w*)*")
 WORDS = frozenset(
-    "is_activation stated sections_fit squared unscaled stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale kind".split()
+    "is_activation stated sections_fit squared unscaled stages_exist stages_ordered turns_pairs in is not and or if else for all any len list sorted type min max scale stride kind".split()
 )
 
 

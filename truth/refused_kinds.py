@@ -6,7 +6,6 @@ with types named it renews their lines alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -145,11 +144,9 @@ def _entries(
     few = {**plain, "num_hidden_layers": 1}  # without a layer that reads it, a key may be absent
     if asked_before or not ours_builds(names, plain) or any(theirs_builds(model_type, names, raw) for raw in (plain, few)):
         return sorted(_entry(path, kinds) for path, kinds in found.items() if kinds)
-    wanted = {
-        path for path in _empty(model_type) if "null" in found.get(path, ()) and not _builds_here(model_type, names, raw, path, ABSENT)
-    }
-    stated = {path for path in _unstated(model_type, names) if not _builds_here(model_type, names, raw, path, ABSENT)}
-    kinds_at = {**found, **{path: {"null", *found.get(path, ())} for path in stated}}
+    wanted = {path for path in _empty(model_type) if _is_refused(model_type, names, raw, path, ABSENT)}
+    stated = {path for path in _unstated(model_type, names, raw) if not _builds_here(model_type, names, raw, path, ABSENT)}
+    kinds_at = {**found, **{path: {"null", *found.get(path, ())} for path in wanted | stated}}
     other = {path: _names_of(model_type, raw, path) for path in wanted | stated}
     return sorted(
         _entry(path, kinds, others=other.get(path, ()), wanted=path in wanted | stated) for path, kinds in kinds_at.items() if kinds
@@ -161,18 +158,16 @@ def _names_of(model_type: str, raw: Mapping[str, Any], wanted: tuple[str, ...]) 
     return tuple(path[-1] for path, key, _, _ in found if (*path[:-1], key) == wanted)
 
 
-def _unstated(model_type: str, names: list[str]) -> Iterator[tuple[str, ...]]:
+def _unstated(model_type: str, names: list[str], raw: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield the keys whose default is refused as it is, and taken where a config states it: a tuple, or nothing in the config class."""
-    config, fields = _config(model_type, {}), {field.key: field.default for field in family(model_type).fields if field.key}
-    for key, value in {**fields, **config.to_dict()}.items():
-        stated = list(value) if isinstance(value, tuple) else value
-        if type(stated) in (int, list) and theirs_builds(model_type, names, {"model_type": model_type, key: stated}):
-            yield (key,)
-    lacking = re.search(r"has no attribute '(\w+)'", _plain_refusal(model_type, names[0]))
-    for above in ((), *((key,) for key in config.sub_configs)) if lacking else ():
-        path = (*above, lacking[1]) if lacking else ()
-        if any(_builds_here(model_type, names, {"model_type": model_type}, path, value) for value in (8, 0.1)):
-            yield path
+    config = _config(model_type, {})
+    usual = {key: live.value(config, key) for key in config.to_dict()}
+    tuples = {key: list(value) for key, value in usual.items() if isinstance(value, tuple)}
+    stated = {"model_type": model_type, **tuples, **{key: value for key, value in raw.items() if key not in usual}}
+    if theirs_builds(model_type, names, stated):
+        for key in stated:
+            if key != "model_type" and not theirs_builds(model_type, names, {name: value for name, value in stated.items() if name != key}):
+                yield (key,)
 
 
 def _plain_refusal(model_type: str, name: str) -> str:

@@ -144,6 +144,10 @@ REFUSED = [
     ({"model_type": "efficientloftr", "stage_block_stride": [[1]]}, "stage_block_stride: "),
     ({"model_type": "depth_pro", "intermediate_feature_dims": [256, 256]}, "intermediate_feature_dims: the class joins two lists"),
     ({"model_type": "focalnet", "out_indices": [8]}, "out_indices: a backbone of 4 stages has not all of those"),
+    ({"model_type": "hunyuan_vl_text"}, "head_dim: the class has no value of its own for it; state one"),
+    ({"model_type": "bridgetower", "architectures": ["BridgeTowerForContrastiveLearning"]}, "contrastive_hidden_size: the class has no"),
+    ({"model_type": "efficientnet", "strides": [4, 2, 2, 2, 1, 2, 1]}, "strides: the class wants all(stride in (1, 2) for stride in strides)"),
+    ({"model_type": "hubert", "architectures": ["HubertForCTC"], "add_adapter": True}, "add_adapter: the class wants"),
     ({"model_type": "bart", "hidden_size": 768.0}, "d_model: expected a whole number, found 768.0"),
 ]
 TAKEN = [
