@@ -179,7 +179,7 @@ def _split(kind: str) -> list[str]:
 def _is_within(word: str, simple: str, value: Any) -> bool:
     name, _, bounds = word[:-1].partition("<")
     low, _, high = bounds.partition("..")
-    return name == simple and float(low) <= value and (not high or value <= float(high))
+    return name == simple and (value is None or (float(low) <= value and (not high or value <= float(high))))
 
 
 def _refuse_labels(raw: Mapping[str, Any], path: str) -> None:

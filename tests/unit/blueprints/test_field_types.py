@@ -146,7 +146,10 @@ REFUSED = [
     ({"model_type": "focalnet", "out_indices": [8]}, "out_indices: a backbone of 4 stages has not all of those"),
     ({"model_type": "hunyuan_vl_text"}, "head_dim: the class has no value of its own for it; state one"),
     ({"model_type": "bridgetower", "architectures": ["BridgeTowerForContrastiveLearning"]}, "contrastive_hidden_size: the class has no"),
-    ({"model_type": "efficientnet", "strides": [4, 2, 2, 2, 1, 2, 1]}, "strides: the class wants all(stride in (1, 2) for stride in strides)"),
+    (
+        {"model_type": "efficientnet", "strides": [4, 2, 2, 2, 1, 2, 1]},
+        "strides: the class wants all(stride in (1, 2) for stride in strides)",
+    ),
     ({"model_type": "hubert", "architectures": ["HubertForCTC"], "add_adapter": True}, "add_adapter: the class wants"),
     ({"model_type": "bart", "hidden_size": 768.0}, "d_model: expected a whole number, found 768.0"),
 ]
@@ -194,6 +197,7 @@ TAKEN = [
     {"model_type": "bridgetower", "vision_config": {"hidden_size": 96}},
     {"model_type": "dots3_note", "text_config": {"vocab_size": 94, "pad_token_id": 0}},
     {"model_type": "efficientloftr", "fine_fusion_dims": [512, 256, 128]},
+    {"model_type": "esm", "vocab_size": 33, "esmfold_config": {"trunk": {"max_recycles": None}}},  # a number within bounds, or null
 ]
 
 
