@@ -5,21 +5,51 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from weighbridge.auditing.needed_literals import asks_first
 from weighbridge.auditing.text.memory import ZEROS, set_for_each_text
 from weighbridge.auditing.text.phrases import lower_case
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    _Methods: TypeAlias = dict[str, Callable[..., object]]
 
 
 class _Pattern:
-    """A regular expression that is not compiled yet; once it is, its methods stand in the instance."""
+    """A regular expression that is not compiled yet; once it is, its methods stand in the instance.
+
+    One that is asked often looks first for what must stand in a text for it to match.
+    """
 
     def __init__(self, text: str | Callable[[], str], flags: int) -> None:
         self._text = text
         self._flags = flags
+        self._asked = 0
 
     def __getattr__(self, name: str) -> object:
         compiled = re.compile(self._text if isinstance(self._text, str) else self._text(), self._flags)
         vars(self).update({method: getattr(compiled, method) for method in _METHODS})
-        return getattr(compiled, name)
+        self._count({method: getattr(compiled, method) for method in _GATED}, lambda: asks_first(compiled))
+        return vars(self)[name]
+
+    def _count(self, plain: _Methods, often: Callable[[], _Methods]) -> None:
+        """Set methods that count how often the pattern is asked: to find what it needs takes as long as to ask a hundred lines."""
+
+        def counting(ask: Callable[..., object]) -> Callable[..., object]:
+            def ask_once_more(*facts: object, **named: object) -> object:
+                self._asked += 1
+                if self._asked == _OFTEN:
+                    vars(self).update({**plain, **often()})
+                return ask(*facts, **named)
+
+            return ask_once_more
+
+        vars(self).update({method: counting(ask) for method, ask in plain.items()})
+
+
+_OFTEN = 200
+_GATED = ("search", "finditer", "findall", "sub", "split")
 
 
 class _Lower(_Pattern):
@@ -30,22 +60,35 @@ class _Lower(_Pattern):
             raise AttributeError(name)
         text = self._text if isinstance(self._text, str) else self._text()
         compiled = re.compile("|".join(_begin_alike(_split(_LETTER.sub(lambda m: m[0] if m[0][0] == "\\" else m[0].lower(), text)))))
-        if _ASKS_DIGITS.search(_AT_LEAST.sub("", text)):
-            self.search = lambda text, *bounds: compiled.search(lower_case(text), *bounds)
-        else:
-            nowhere = set_for_each_text()
-
-            def search(text: str, *bounds: int) -> re.Match[str] | None:
-                lower = lower_case(text)
-                key = (lower.translate(ZEROS), bounds)
-                found = compiled.search(lower, *bounds) if key not in nowhere else None
-                if found is None and len(nowhere) < _MOST_KEPT:
-                    nowhere.add(key)
-                return found
-
-            self.search = search
-        self.finditer = lambda text, *bounds: compiled.finditer(lower_case(text), *bounds)
+        by_shape = not _ASKS_DIGITS.search(_AT_LEAST.sub("", text))
+        self._count(_in_lower_case({one: getattr(compiled, one) for one in ("search", "finditer")}), lambda: _often(compiled, by_shape))
         return vars(self)[name]
+
+
+def _often(compiled: re.Pattern[str], by_shape: bool) -> _Methods:
+    """Return the methods of a pattern that is asked often: they look first for what it needs, or remember in which shapes of lines it stands nowhere."""
+    found = asks_first(compiled)
+    if found or not by_shape:
+        return _in_lower_case({one: found[one] for one in ("search", "finditer")}) if found else {}
+    nowhere = set_for_each_text()
+
+    def search(text: str, *bounds: int) -> re.Match[str] | None:
+        lower = lower_case(text)
+        key = (lower.translate(ZEROS), bounds)
+        found = compiled.search(lower, *bounds) if key not in nowhere else None
+        if found is None and len(nowhere) < _MOST_KEPT:
+            nowhere.add(key)
+        return found
+
+    return {"search": search}
+
+
+def _in_lower_case(methods: _Methods) -> _Methods:
+    search, finditer = methods["search"], methods["finditer"]
+    return {
+        "search": lambda text, *bounds: search(lower_case(text), *bounds),
+        "finditer": lambda text, *bounds: finditer(lower_case(text), *bounds),
+    }
 
 
 _MOST_KEPT = 1 << 16

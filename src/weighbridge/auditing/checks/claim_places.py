@@ -53,14 +53,17 @@ def drop_inner_sizes(claims: Sequence[Claim]) -> list[Claim]:
 
 def claims_elsewhere(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims about places that none of the others is about."""
-    taken = ends_of(claims)
-    return list({(claim.line, claim.end): claim for claim in later if (claim.line, claim.end) not in taken}.values())
+    found = list(later)
+    taken = ends_of(claims) if found else set()
+    return list({(claim.line, claim.end): claim for claim in found if (claim.line, claim.end) not in taken}.values())
 
 
 def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims that none of the others holds within it."""
-    covered = ClaimSpans(claims)
-    return [claim for claim in claims_elsewhere(later, claims) if not covered.holds(claim.line, claim.start, claim.end)]
+    apart = claims_elsewhere(later, claims)
+    lines = {claim.line for claim in apart}
+    covered = ClaimSpans([claim for claim in claims if claim.line in lines]) if apart else ClaimSpans(())
+    return [claim for claim in apart if not covered.holds(claim.line, claim.start, claim.end)]
 
 
 def put_before_rounded(claims: Sequence[Claim], found: Iterable[Claim]) -> list[Claim]:

@@ -19,13 +19,27 @@ class ClaimSpans:
     def __init__(self, claims: Iterable[Claim]) -> None:
         spans: dict[int, list[tuple[int, int]]] = {}
         for one in claims:
-            spans.setdefault(one.line, []).append((one.start, one.end))
-        for found in spans.values():
-            found.sort()
-        self._starts = {line: [start for start, _ in found] for line, found in spans.items()}
-        self._ends = {line: list(accumulate((end for _, end in found), max)) for line, found in spans.items()}
+            if one.line in spans:
+                spans[one.line].append((one.start, one.end))
+            else:
+                spans[one.line] = [(one.start, one.end)]
+        self._spans = spans
+        self._reach: dict[int, tuple[list[int], list[int]]] = {}
 
     def holds(self, line: int, begin: int, end: int) -> bool:
         """Tell whether one claim of a line covers these columns."""
-        before = bisect_right(self._starts.get(line, ()), begin)
-        return before > 0 and self._ends[line][before - 1] >= end
+        found = self._spans.get(line)
+        if found is None:
+            return False
+        if len(found) <= _FEW:
+            return any([start <= begin and stop >= end for start, stop in found])
+        if line not in self._reach:
+            found.sort()
+            self._reach[line] = [start for start, _ in found], list(accumulate((stop for _, stop in found), max))
+        starts, stops = self._reach[line]
+        before = bisect_right(starts, begin)
+        return before > 0 and stops[before - 1] >= end
+
+
+_FEW = 8
+"""Claims of a line that are walked sooner than put in order."""

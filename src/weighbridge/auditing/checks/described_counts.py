@@ -75,6 +75,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         text = scene.lines[token.line].text
         if not token.unit or token.line in tabled or "|" in text or len(text) > LONGEST or token.line not in scene.mentions:
             continue
+        if scene.is_judged(token.line, token.start, token.end):
+            continue
         subject = _model_described(scene, token)
         if subject is not None and not is_of_their_own(scene, token.line):
             yield from _hold(scene, token, subject)

@@ -45,6 +45,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         for said in block:
             by_line.setdefault(said.line, []).append(said)
         for said in block:
+            if scene.is_judged(said.line, said.field.start, said.field.end):
+                continue
             if _is_own(said):
                 yield _claim(scene, said, "exact", said.field.value)
             elif (

@@ -98,6 +98,8 @@ def _sizes(scene: Scene, line: int, extent: tuple[int, int], subject: Subject) -
     odd = [size for size in inside if not any(_is_own(one, size) for one in subject.models)]
     for size in inside:
         token = Token("num", "", line, size.start, size.end)
+        if scene.is_judged(line, size.start, size.end):
+            continue
         if size not in odd:
             yield field_claim(scene, token, size.word, size.value, size.value, "exact")
             continue

@@ -44,7 +44,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         kinds = {said.size.word for said in passage if said.own} | {"count" for said in passage if scene.lines[said.line].number in counted}
         others = [said for said in passage if not said.own and not is_size_of(said.models, said.size)]
         for said in passage:
-            if said.own:
+            if said.own and not scene.is_judged(said.line, said.size.start, said.size.end):
                 yield _claim(scene, said, "exact", said.size.value)
         if len(others) != 1:
             continue

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.patterns import any_word, pattern
-from weighbridge.auditing.text.memory import once_for_each_text
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES, TOKENIZER_SHORT
@@ -125,8 +125,18 @@ def _is_of_tokenizer(said: int, right: int) -> bool:
 
 def is_of_their_own(scene: Scene, line: int) -> bool:
     """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
-    near = range(max(0, line - BESIDE_LINES), line + 1)
-    return not scene.given and any(_speaks_of_own(scene.texts[index]) and not _rebuilds_known(scene, index) for index in near)
+    return not scene.given and line in _lines_on_own(scene)
+
+
+@once_for_each_scene
+def _lines_on_own(scene: Scene) -> frozenset[int]:
+    """Return the lines that speak of a model of the author's own, with those below each."""
+    said = [line for line, text in enumerate(scene.texts) if _speaks_of_own(text) and not _rebuilds_known(scene, line)]
+    return frozenset(below for line in said for below in range(line, line + BESIDE_LINES + 1))
+
+
+def _speaks_of_own(text: str) -> bool:
+    return bool(text) and _OWN.search(text) is not None
 
 
 def _rebuilds_known(scene: Scene, line: int) -> bool:
@@ -137,13 +147,7 @@ def _rebuilds_known(scene: Scene, line: int) -> bool:
     return not _speaks_of_own(_REBUILT.sub(" ", scene.texts[line]))
 
 
-_REBUILT = pattern(r"\bfrom (?:the )?scratch\b|\b(?:re)?implement(?:ing|ed|ation)?\b", re.IGNORECASE)
-
-
-@once_for_each_text
-def _speaks_of_own(text: str) -> bool:
-    """Tell whether a line speaks of a model of the author's own; all that stands below it asks again."""
-    return _OWN.search(text) is not None
+_REBUILT = pattern(r"from (?:the )?scratch|(?:re)?implement(?:ing|ed|ation)?", re.IGNORECASE)
 
 
 _OF_ANOTHER = pattern(
