@@ -44,7 +44,8 @@ A text flows through six steps, and the files follow them.
 5. Find counts and sizes one digit off the model's own (``slipped_counts`` with ``nominal_sizes``, ``slipped_sizes``, ``odd_sizes``, ``settled_sizes``), confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``) and a breakdown against its total (``open_sums``), counts against the shapes beside them (``product_slips``), shares against the counts beside them (``agreed_shares``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
-``every_check`` runs the checks of steps 4 and 5 in their order (``ordered_checks`` lists those of one kind), and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
+``every_check`` runs the checks of steps 4 and 5 in their order (``ordered_checks`` lists those of one kind), and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``), and one that is asked often looks
+first for what must stand in a text for it to match (``needed_literals``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
 ``byte_thresholds``, with the case that each exists for.
 
 A check is offered what it can judge, and not the whole text. It walks what one pass has told apart and the ``scene`` keeps: numbers of a kind (``sorted_figures``: counts, shares, bytes, work),
@@ -58,6 +59,7 @@ An alarm is a proof: *wrong* is said only when a claim was read whole, its model
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 from weighbridge.auditing.checks import (
     agreed_counts,
@@ -179,7 +181,7 @@ def _name(scene: Scene, held: Mapping[str, ReferenceCounts]) -> str:
 
 def _in_order(claims: list[Claim]) -> tuple[Claim, ...]:
     """Return claims in the order of the text, each once."""
-    return tuple(dict.fromkeys(sorted(claims, key=lambda claim: (claim.line, claim.end, claim.start))))
+    return tuple(dict.fromkeys(sorted(claims, key=attrgetter("line", "end", "start"))))
 
 
 __all__ = ["Audit", "Claim", "Line", "OmittedCount", "audit"]

@@ -13,9 +13,9 @@ from re import _constants, _parser  # type: ignore[attr-defined]  # the tree of 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
-    _Tree: TypeAlias = Iterable[tuple[object, object]]
+    _Tree: TypeAlias = Iterable[tuple[Any, Any]]
 
 MOST_LITERALS = 64
 """Beyond so many, the expression itself is as quick."""
@@ -45,10 +45,11 @@ def needed_literals(expression: str, flags: int) -> tuple[str, ...]:
 
 def _of_sequence(tree: _Tree, *, ignores: bool) -> tuple[str, ...] | None:
     """Return the strings of the piece of a sequence that tells most: the longest, and the fewest; all its pieces must match."""
-    choices, run = [], ""
+    choices: list[tuple[str, ...]] = []
+    run = ""
     for kind, facts in tree:
-        if kind is _constants.LITERAL and _is_plain(chr(facts), ignores):  # type: ignore[call-overload]
-            run += chr(facts).lower() if ignores else chr(facts)  # type: ignore[call-overload]
+        if kind is _constants.LITERAL and _is_plain(chr(facts), ignores):
+            run += chr(facts).lower() if ignores else chr(facts)
             continue
         choices += [(run,)] if run else []
         run = ""
@@ -58,17 +59,17 @@ def _of_sequence(tree: _Tree, *, ignores: bool) -> tuple[str, ...] | None:
     return max(choices, key=_worth, default=None)
 
 
-def _of_piece(kind: object, facts: object, *, ignores: bool) -> tuple[str, ...] | None:
+def _of_piece(kind: Any, facts: Any, *, ignores: bool) -> tuple[str, ...] | None:
     match kind, facts:
         case _constants.SUBPATTERN, (_, added, _, tree):
-            return _of_sequence(tree, ignores=ignores or bool(added & re.IGNORECASE))
+            return _of_sequence(tree, ignores=ignores) if ignores or not added & re.IGNORECASE else None
         case _constants.BRANCH, (_, branches):
             found = [_of_sequence(branch, ignores=ignores) for branch in branches]
             return tuple(dict.fromkeys(one for some in found for one in some or ())) if all(found) else None
-        case (_constants.MAX_REPEAT | _constants.MIN_REPEAT | _constants.POSSESSIVE_REPEAT), (least, _, tree) if least:
+        case ((_constants.MAX_REPEAT | _constants.MIN_REPEAT | _constants.POSSESSIVE_REPEAT), (least, _, tree)) if least:
             return _of_sequence(tree, ignores=ignores)
         case _constants.ATOMIC_GROUP, tree:
-            return _of_sequence(tree, ignores=ignores)  # type: ignore[arg-type]
+            return _of_sequence(tree, ignores=ignores)
         case _constants.ASSERT, (direction, tree) if direction > 0:
             return _of_sequence(tree, ignores=ignores)
         case _constants.IN, [*signs] if len(signs) <= _MOST_SIGNS and all(

@@ -115,7 +115,10 @@ def _split(text: str) -> list[str]:
 
 
 def _begin_alike(alternatives: list[str]) -> list[str]:
-    """Write alternatives that begin with one letter as one, those of a word's beginning too: which of them is found is not asked."""
+    """Write alternatives that begin with one letter as one, those of a word's beginning too: which of them is found is not asked.
+
+    All that can, begin with their letter, behind which it is asked whether the word begins there: such letters are looked for at once.
+    """
     groups: dict[str, list[str]] = {}
     words: list[str] = []
     rest = []
@@ -129,10 +132,17 @@ def _begin_alike(alternatives: list[str]) -> list[str]:
             groups.setdefault(one[0], []).append(one[1:])
         else:
             rest.append(one)
-    written = [f"{first}(?:{'|'.join(ends)})" for first, ends in groups.items()]
-    if len(groups) > 1:
-        written = [f"(?=[{''.join(groups)}])(?:{'|'.join(written)})"]
-    return [*([f"\\b(?:{'|'.join(_begin_alike(words))})"] if words else []), *written, *rest]
+    begun: dict[str, list[str]] = {}
+    for word in words:
+        if _FIRST.match(word):
+            begun.setdefault(word[0], []).append(word[1:])
+        else:
+            rest.append(f"\\b{word}")
+    written = [f"{first}(?<!\\w{first})(?:{'|'.join(ends)})" for first, ends in begun.items()]
+    written += [f"{first}(?:{'|'.join(ends)})" for first, ends in groups.items()]
+    if rest and len(written) > 1:
+        written = [f"(?=[{''.join(dict.fromkeys((*begun, *groups)))}])(?:{'|'.join(written)})"]
+    return [*written, *rest]
 
 
 def _closes_at_end(inner: str) -> bool:

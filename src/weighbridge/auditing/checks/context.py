@@ -64,7 +64,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     known_only = all(m.kind in (MODEL, FAMILY) for found in named.values() for m in found)
     figures = _figures(spoken)
     numbered = [statement for statement in spoken if id(statement) in figures]
-    full = frozenset(t.value for found in figures.values() for _, t in found if t.value and t.value >= 1000 and not t.unit and not t.places)
+    full = frozenset(t.value for found in figures.values() for _, t in found if not t.unit and not t.places and t.value and t.value >= 1000)
     return Scene(
         lines,
         spoken,

@@ -36,7 +36,7 @@ def is_hedged(before: str) -> bool:
 
 def is_active(before: str, after: str) -> bool:
     """Tell whether a count is of what works on a token, by the words of its own clause behind it, or right before it."""
-    if _OF_ALL.search(before):
+    if not (_SPEAKS_OF_USE.search(before) or _SPEAKS_OF_USE.search(after)) or _OF_ALL.search(before):
         return False  # ``only 12.9B of Mixtral 8x7B's 46.7B parameters are used``
     if _NEXT_IS_ACTIVE.match(after):
         return False  # ``456B 激活 45.9B``: the next one is
@@ -49,6 +49,7 @@ def is_active(before: str, after: str) -> bool:
     return _ACTIVE.search(behind) is not None
 
 
+_SPEAKS_OF_USE = any_word(r"activ|激活|per token|each token|use")
 _OF_ALL = pattern(
     r"\d[\d.]*\s?(?:[BM]|million|billion)?\s(?:parameters )?(?:out )?of\s[^.;,]{2,48}['’]s (?:total )?[*_~≈]*$", re.IGNORECASE
 )

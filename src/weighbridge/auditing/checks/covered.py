@@ -32,7 +32,7 @@ class ClaimSpans:
         if found is None:
             return False
         if len(found) <= _FEW:
-            return any([start <= begin and stop >= end for start, stop in found])
+            return any(start <= begin and stop >= end for start, stop in found)
         if line not in self._reach:
             found.sort()
             self._reach[line] = [start for start, _ in found], list(accumulate((stop for _, stop in found), max))

@@ -56,7 +56,11 @@ def dtype_sizes(text: str) -> list[Fraction]:
     >>> dtype_sizes("in bfloat16, or 4-bit")
     [Fraction(2, 1), Fraction(1, 2)]
     """
-    return [size for size, pattern in DTYPES if pattern.search(text)]
+    return [size for size, pattern in DTYPES if pattern.search(text)] if _NAMES_ONE.search(text) else []
+
+
+_NAMES_ONE = patterns.any_word(r"fp|bf|float|f16|f32|half|bit|precision|精度|位|int|q8|q4")
+"""What stands in every word for a dtype."""
 
 
 def bytes_each(text: str) -> list[Fraction]:

@@ -30,6 +30,7 @@ _COMPLETE = frozenset(
 _SIZE = r"[~≈]?\d[\d,]*(?:\.\d+)?[\s-]?(?:[BM](?![A-Za-z])|million\b|billion\b)(?:[\s-]param(?:eter)?s?\b)?"
 _NEXT = r"\s?(?:,|/|,? (?:and|or|to|through)\b)\s?(?:(?:up to|another|one|the other|an? \w+ one)\s)?(?:(?:with|of|at|has)\s)?"
 _LIST = pattern(rf"(?P<list>{_SIZE}(?:{_NEXT}{_SIZE}){{1,9}})", re.IGNORECASE)
+_ANY_COUNT = pattern(r"\d[\s-]?(?:[BM](?![A-Za-z])|[MB]illion)", re.IGNORECASE)
 _GLUE = pattern(
     r"\b(?:the|a|an|is|are|was|were|in|of|at|with|as|and|its|their|it|they|this|these|both|all|each|one|two|three|four|five|six|seven|eight|nine|ten|several|different|various|pre-?trained|trained|open(?:-source|-weight|-weights)?"
     r"|series|family|suite|collection|line-?up|models?|comes?|came|available|released|offered|offers?|includes?|consists?|comprises?|ranges?|ranging|differ|sizes?|versions?|variants?|checkpoints?|configurations?|parameters?|params?|counts?|scales?"
@@ -57,7 +58,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     for index in scene.counted_lines:
         text = scene.lines[index].text
         if index not in tabled and "|" not in text and len(text) <= LONGEST:
-            for found in _LIST.finditer(text):
+            for found in _LIST.finditer(text) if _ANY_COUNT.search(text) else ():
                 yield from _hold(scene, index, found)
 
 

@@ -161,7 +161,7 @@ def _leads(scene: Scene, index: int, named: Sequence[Mention]) -> bool:
 def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject) -> list[Listed]:
     """Return the sizes that a stretch of a line lists, unless its other words make the model another."""
     text = scene.lines[index].text
-    if not re.search(r"\d", text[start:end]):
+    if not _DIGIT.search(text, start, end):
         return []
     remark = _REMARK_BEHIND.match(text) if not start else None
     if remark is not None:
@@ -182,6 +182,7 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     return [listed for item in own if (listed := hold_item(text, index, item, subject)) is not None]
 
 
+_DIGIT = re.compile(r"\d")
 _REMARK_BEHIND = pattern(
     r"(?P<said>\s*(?:[-*+•·]|\d{1,2}[.)])\s[^\d:：]{2,48}[:：][*_` ]*[~≈约]?\d[\d,.]*[KMB]?(?: [a-z]{3,12})?[*_`]*)\s*(?:—|–|--|\s-\s|→)",
     re.IGNORECASE,

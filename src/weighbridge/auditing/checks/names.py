@@ -84,7 +84,8 @@ _LINK = pattern(r"\]\((?P<address>https?://[^\s()]+)\)")
 
 
 def _read_names(text: str) -> Iterator[Mention]:
-    lower = _DOUBLED.sub(lambda twice: " " * len(twice["name"]) + twice["name"], text.lower())
+    lower = text.lower()
+    lower = _DOUBLED.sub(lambda twice: " " * len(twice["name"]) + twice["name"], lower) if lower.count("-") > 1 else lower
     lower = _TIMES.sub("x", lower) if "×" in lower else lower
     begins = list(map(may_begin, _RUN.findall(lower)))
     runs = list(_RUN.finditer(lower)) if True in begins else []

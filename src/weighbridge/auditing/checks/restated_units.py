@@ -15,9 +15,7 @@ from weighbridge.auditing.text.rounding import whole
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
-_NUMBER = (
-    r"(?P<{0}>(?<![A-Za-z0-9_.,])\d[\d,]*(?:\.\d+)?)(?:\s?[×x*·]\s?10\s?\^?\s?[{{(]?(?P<{0}power>\d{{1,2}})[}})]?|e\+?(?P<{0}e>\d{{1,2}}))?"
-)
+_NUMBER = r"(?P<{0}>\d(?<![A-Za-z0-9_.,]\d)[\d,]*(?:\.\d+)?)(?:\s?[×x*·]\s?10\s?\^?\s?[{{(]?(?P<{0}power>\d{{1,2}})[}})]?|e\+?(?P<{0}e>\d{{1,2}}))?"
 _UNITS = r"(?:[KMGT]i?B|bytes?|字节|seconds?|secs?|hours?|days?|weeks?|years?|秒|小时|天|周|年|parameters?|params|个?参数|million|billion|万|亿|M|B)(?![A-Za-z0-9_/])"
 _AGAIN = pattern(
     _NUMBER.format("first")

@@ -9,14 +9,14 @@ from fractions import Fraction
 from weighbridge.auditing.byte_thresholds import RUN_FAR, RUN_NEAR
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
-from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.patterns import any_word, pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.powered_products import NUMBER, evaluate, half_unit, read_powered
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
-_TIMED = pattern(r"\bse?c?s?\b|second|hour|day|week|flop|[秒时天周]", re.IGNORECASE)
+_TIMED = any_word(r"\bse?c?s?\b|second|hour|day|week|flop|秒|时|天|周")
 """A sign that a line speaks of time or of work a second, asked for before its numbers."""
 _SECONDS = {
     "second": 1,

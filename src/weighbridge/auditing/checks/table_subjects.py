@@ -17,7 +17,7 @@ from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_families import families_of
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.memory import once_for_each_scene
+from weighbridge.auditing.text.memory import once_for_each_scene, once_for_each_text
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_COLUMN, AGREED_FIELDS, MOST_MEMBERS
@@ -55,7 +55,7 @@ def bind(scene: Scene) -> list[ModelTable]:
 def is_grid(table: Table) -> bool:
     """Tell whether a row sets one size to several values: ``H=128 | H=256``, a grid of models and no statement."""
     for row in (*table.head, *table.rows):
-        letters = [match[1] for cell in row.cells for match in _GRID.finditer(cell.text)]
+        letters = [match[1] for cell in row.cells if "=" in cell.text for match in _GRID.finditer(cell.text)]
         if any(letters.count(letter) > 1 for letter in letters):
             return True
     return False
@@ -87,6 +87,9 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
 
 def _pieces(cell: Cell, kind: str, head: str) -> Iterator[tuple[Cell, str, str]]:
     """Yield what a cell holds, several things where its head names as many: ``671B / 37B`` below ``总参数 / 激活参数``."""
+    if "/" not in head and "／" not in head:
+        yield cell, kind, head
+        return
     heads, values = _SLASH.split(head), _SLASH.split(cell.text)
     counted = kind in COUNT_COLUMNS  # ``总 / 激活参数``, but not ``上下文 / 生成``
     kinds = [kind_of(one) or (kind_of(f"{one} params") if counted else "") for one in heads]
@@ -237,7 +240,12 @@ def whole_number(cell: Cell) -> int | None:
     >>> whole_number(Cell("8头(GQA)", 0, 7))
     8
     """
-    bare = _REMARK.sub("", cell.text.strip("*`~≈$\\ †‡^"))
+    return _whole_number(cell.text)
+
+
+@once_for_each_text
+def _whole_number(text: str) -> int | None:
+    bare = _REMARK.sub("", text.strip("*`~≈$\\ †‡^"))
     plain = _MEASURE.sub("", bare).strip("*`~ ").replace(",", "")
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
 

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, write_like
 from weighbridge.auditing.thresholds import SAME_COUNT
@@ -94,6 +95,7 @@ def _may_name_one(text: str) -> bool:
     return _ANY.search(text) is not None
 
 
+@once_for_each_text
 def tower_of_head(head: str) -> str | None:
     """Return the tower that the head of a column names.
 

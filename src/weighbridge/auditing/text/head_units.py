@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
 
@@ -29,14 +30,20 @@ def in_unit_of(token: Token, head: str) -> Token:
     >>> in_unit_of(tokens("109.48", 0)[0], "Params (M)").unit
     'm'
     """
-    cache = _IN_BYTES.search(head) if _OF_CACHE.search(head) else None
-    if cache is not None and not token.unit and token.value is not None:
-        return token._replace(unit=cache["unit"].lower(), text=f"{token.text} {cache['unit']}")
-    unit = _UNIT.search(head)
-    if token.unit or unit is None or token.value is None or not (token.value < _LARGEST or token.places):
+    if token.unit or token.value is None:
         return token
-    word = _word(unit)
-    return token._replace(unit=word, text=f"{token.text}{word.upper()}") if word else token
+    of_cache, word = _units_of(head)
+    if of_cache:
+        return token._replace(unit=of_cache.lower(), text=f"{token.text} {of_cache}")
+    return token._replace(unit=word, text=f"{token.text}{word.upper()}") if word and (token.value < _LARGEST or token.places) else token
+
+
+@once_for_each_text
+def _units_of(head: str) -> tuple[str, str]:
+    """Return the unit in which a head says that its column counts caches, and the one of any others, or the empty string."""
+    cache = _IN_BYTES.search(head) if _OF_CACHE.search(head) else None
+    unit = _UNIT.search(head)
+    return cache["unit"] if cache is not None else "", _word(unit) if unit is not None else ""
 
 
 def _word(found: re.Match[str]) -> str:

@@ -129,7 +129,7 @@ def _read(piece: str, shift: int) -> Item | None:
         piece, shift = piece[article.end() :], shift + article.end()
     if (letter := _LETTER_BEFORE.match(piece)) is not None:
         piece, shift = piece[letter.end() :], shift + letter.end()
-    for word, pattern in _BEHIND:
+    for word, pattern in _BEHIND if piece[:1].isdigit() else ():
         if (match := pattern.fullmatch(piece)) is not None:
             return _item(word, match, "count" if word == "total" else "number", shift)
     if (match := _TOTAL.fullmatch(piece)) is not None:

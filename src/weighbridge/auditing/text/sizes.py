@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from weighbridge.auditing.text.numbers import Token
@@ -55,11 +56,11 @@ def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator
     for index, token in enumerate(statement):
         if token.kind == "name" and (token.text in SYMBOLS or token.text in meant):
             found = _read_label_and_size(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
-        elif token.kind == "word" and token.text.lower() in _STACKS:
-            found = _read_stack(statement, index, token)
         elif token.kind == "num":
             found = _read_count(statement, index, token)
-        elif token.kind == "word" and any(width in token.text for width in _WIDTHS):
+        elif token.kind == "word" and _is_stack(token.text):
+            found = _read_stack(statement, index, token)
+        elif token.kind == "word" and _is_width(token.text):
             found = _read_label_and_size(statement, index, token, "mlp")
             found = found if found and found.listed else None
         else:
@@ -68,6 +69,16 @@ def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator
             continue  # ``A: 6, 12`` is an answer, or a choice
         if found is not None and found.value <= _MOST.get(found.word, _MOST_OF_ANY):
             yield found
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_stack(word: str) -> bool:
+    return word.lower() in _STACKS
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_width(word: str) -> bool:
+    return any(width in word for width in _WIDTHS)
 
 
 def _is_width_of(statement: Sequence[Token], index: int, size: StatedSize) -> bool:
@@ -89,8 +100,8 @@ def sizes_on_two_lines(statements: Sequence[Sequence[Token]]) -> Iterator[Stated
     [('layers', 32)]
     """
     for label, number in pairwise(statements):
-        word = _word(label)
-        if word is not None and len(number) == 1 and number[0].kind == "num":
+        word = _word(label) if len(number) == 1 and number[0].kind == "num" else None
+        if word is not None:
             figure = number[0]
             if figure.value is not None and not figure.unit and not figure.places and 0 < figure.line - label[0].line <= _NEXT:
                 yield StatedSize(word, int(figure.value), figure, figure, True, 1)
