@@ -160,6 +160,18 @@ def stretched_texts(size: int) -> dict[str, str]:
         "a breakdown in a table": "\n".join(
             ["| part | params | share |", "|---|---|---|", *(f"| layer {i} | {i * 7919:,} | {i % 99}% |" for i in range(size))]
         ),
+        "a table of memory": "\n".join(
+            ["| model | fp16 | int8 | int4 |", "|---|---|---|---|"]
+            + [f"| {i % 97 + 1}B | {(i % 97 + 1) * 2 + (i % 5 == 0)} GB | {i % 97 + 1} GB | {(i % 97 + 1) / 2} GB |" for i in range(size)]
+        ),
+        "memory by name": "\n".join(
+            ["| model | layers | params | fp16 weights |", "|---|---|---|---|"]
+            + [f"| {draw.choice(names)} | {i % 48} | {i % 99}M | {draw.randrange(1, 900)}.{i % 10} GB |" for i in range(size)]
+        ),
+        "sizes of many models": "\n".join(
+            f"With {i % 90 + 4} layers and a hidden size of {64 * (i % 90 + 4)}, {draw.choice(names)} counts {i % 900}M parameters."
+            for i in range(size)
+        ),
         "spans": "<html><p>" + " ".join(f"<span><b>{i}</b> × <i>768</i> = {i * 768}</span>" for i in range(size)) + "</p></html>",
     }
 

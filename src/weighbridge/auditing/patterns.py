@@ -68,7 +68,7 @@ class _Lower(_Pattern):
 def _often(compiled: re.Pattern[str], by_shape: bool) -> _Methods:
     """Return the methods of a pattern that is asked often: they look first for what it needs, or remember in which shapes of lines it stands nowhere."""
     found = asks_first(compiled)
-    if found or not by_shape:
+    if found or not by_shape or len(compiled.pattern) < _LONG:
         return _in_lower_case({one: found[one] for one in ("search", "finditer")}) if found else {}
     nowhere = set_for_each_text()
 
@@ -81,6 +81,10 @@ def _often(compiled: re.Pattern[str], by_shape: bool) -> _Methods:
         return found
 
     return {"search": search}
+
+
+_LONG = 400
+"""Characters of an expression from which on it takes longer to look for than whether it was looked for before."""
 
 
 def _in_lower_case(methods: _Methods) -> _Methods:

@@ -46,7 +46,7 @@ def memory_figures(scene: Scene) -> list[MemoryFigure]:
     tabled = frozenset(line for table in scene.tables for line in table.lines)
     found = [one for place, table in enumerate(scene.tables) for one in _of_table(scene, table, place)]
     for index in scene.counted_lines:
-        text = scene.lines[index].text
+        text = scene.texts[index]
         if index not in tabled and len(text) <= _LONGEST and has_figure(text):
             found += _of_line(scene, index)
     return sorted(found, key=lambda one: (one.line, one.start))
@@ -194,7 +194,7 @@ def _of_table(scene: Scene, table: Table, place: int) -> Iterator[MemoryFigure]:
 
 
 def _of_cell(scene: Scene, row: Row, cell: Cell, head: str) -> MemoryFigure | None:
-    figures = list(FIGURE.finditer(cell.text))
+    figures = list(FIGURE.finditer(cell.text)) if has_figure(cell.text) else []
     bare, said = _BARE.fullmatch(cell.text), _UNIT.search(head)
     if len(figures) == 1:
         figure, unit = figures[0], figures[0]["unit"]

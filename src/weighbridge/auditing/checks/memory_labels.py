@@ -110,6 +110,7 @@ class MemoryFigure(NamedTuple):
         return powers[1:] if "i" in self.unit[1:2].lower() else powers
 
 
+@once_for_each_text
 def called_counts(text: str) -> list[tuple[int, Count]]:
     """Return where a text calls models by their counts, and the counts.
 
@@ -184,6 +185,7 @@ def sentence_start(text: str, start: int, end: int) -> int:
     return max([start, *(m.end() for m in _ITEMS.finditer(text, start, end))])
 
 
+@once_for_each_text
 def has_doubt(text: str) -> bool:
     """Tell whether a word about a figure says that it may be more than parameters times bytes, or less."""
     return DOUBTS.search(_MEMORY.sub(" ", text)) is not None

@@ -36,7 +36,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     """
     counted = {claim.line for claim in claims if claim.kind in ("total", "component") and claim.verdict in _RIGHT}
     totals = {(claim.line, claim.start) for claim in claims if claim.kind == "total" and claim.verdict in _RIGHT}
-    found = list(passages(scene, tabled))
+    found = passages(scene, tabled)
     of_model: dict[str | None, list[SaidSize]] = {}
     for passage in found:
         of_model.setdefault(passage[0].mention.name, []).extend(passage)

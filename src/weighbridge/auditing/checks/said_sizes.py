@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import main_values
@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.topics import topic, widths_of
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import HEADING_NUMBER, DescribedSize, find_described_sizes
 from weighbridge.auditing.text.field_words import read_fields
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
 
@@ -41,8 +42,17 @@ def sizes_by_model(scene: Scene, tabled: Collection[int]) -> dict[str | None, li
     return found
 
 
-def passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
-    """Group the sizes of a paragraph by the model that they are said of."""
+def passages(scene: Scene, tabled: Collection[int]) -> Sequence[Sequence[SaidSize]]:
+    """Return the sizes of a text, those of a paragraph grouped by the model that they are said of; several checks ask for them."""
+    return _passages(scene, frozenset(tabled))
+
+
+@once_for_each_scene
+def _passages(scene: Scene, tabled: frozenset[int]) -> Sequence[Sequence[SaidSize]]:
+    return tuple(_read_passages(scene, tabled))
+
+
+def _read_passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
     groups: dict[str | None, list[SaidSize]] = {}
     for index, line in enumerate(scene.lines):
         if not line.text.strip() or line.heading:

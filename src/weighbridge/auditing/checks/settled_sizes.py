@@ -56,7 +56,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     if not scene.has_models or len(sisters(scene)) > _MOST_SISTERS:
         return
     covered = ClaimSpans([one for one in claims if one.verdict != "unsettled"])
-    facts = _facts_by_line(scene, claims)
+    facts = _RightFigures(scene, claims)
     rows = {line for table in scene.tables for line in table.lines}
     odd: list[tuple[Claim, int]] = []
     for index in scene.counted_lines:
@@ -80,18 +80,37 @@ _ODD_SHARE = 3
 """Right figures for each size of a text that is not its model's: with fewer it may be about another."""
 
 
-def _facts_by_line(scene: Scene, claims: Sequence[Claim]) -> Mapping[int, Sequence[Claim]]:
-    """Return the sizes and counts that are right, by index of line."""
-    index_of = {line.number: index for index, line in enumerate(scene.lines)}
-    found: dict[int, list[Claim]] = {}
-    for one in claims:
-        if one.verdict in _RIGHT and one.kind in ("configuration", "total") and one.line in index_of:
-            found.setdefault(index_of[one.line], []).append(one)
-    return found
+class _RightFigures:
+    """The sizes and counts of a text that are right: which of a model's stand in a section is found once for all of its lines."""
+
+    def __init__(self, scene: Scene, claims: Sequence[Claim]) -> None:
+        self._scene = scene
+        self._kept: dict[tuple[int | None, ModelValue], dict[tuple[str, object], int]] = {}
+        self._sections: dict[int | None, list[tuple[int, Claim]]] = {}
+        index_of = {line.number: index for index, line in enumerate(scene.lines)}
+        for one in claims:
+            if one.verdict in _RIGHT and one.kind in ("configuration", "total") and one.line in index_of:
+                line = index_of[one.line]
+                section = scene.headings[line] if scene.headings else -1
+                for place in (None, section):
+                    self._sections.setdefault(place, []).append((line, one))
+
+    def first_lines(self, section: int | None, model: ModelValue) -> Mapping[tuple[str, object], int]:
+        """Return the figures of a section that are a model's, by kind and value, each with the line where it stands first; of the whole text, without one."""
+        if (section, model) not in self._kept:
+            own = {value for word in main_values(model) for value in values_of(model, word)}
+            counts = {count for what in ("total", "active") if (count := own_count(model, what)) is not None}
+            found: dict[tuple[str, object], int] = {}
+            for line, one in self._sections.get(section, ()):
+                value: object = one.value if one.kind == "configuration" else one.expected
+                if value in (own if one.kind == "configuration" else counts):
+                    found[one.kind, value] = min(line, found.get((one.kind, value), line))
+            self._kept[section, model] = found
+        return self._kept[section, model]
 
 
 def _judge(
-    scene: Scene, index: int, size: DescribedSize, sizes: Sequence[DescribedSize], facts: Mapping[int, Sequence[Claim]]
+    scene: Scene, index: int, size: DescribedSize, sizes: Sequence[DescribedSize], facts: _RightFigures
 ) -> Iterator[tuple[Claim, int]]:
     one = _sentence_of(scene, index, size, sizes)
     if one is None or not one.models:
@@ -161,22 +180,13 @@ def _right_value(model: ModelValue, size: DescribedSize) -> int | None:
     return meant.pop() if len(meant) == 1 and size.value > 1 else None
 
 
-def _agreement(scene: Scene, one: Sentence, right: int, facts: Mapping[int, Sequence[Claim]]) -> int:
+def _agreement(scene: Scene, one: Sentence, right: int, facts: _RightFigures) -> int:
     """Return how many other figures of the text, if it is about this model alone, or of the section are this model's."""
-    if only_model(scene) == one.name:
-        lines: Collection[int] = facts.keys()
-    else:
-        first = max(0, scene.headings[one.line]) if scene.headings else 0
-        lines = [
-            line
-            for line in facts
-            if first <= line <= one.line + _LINES and (scene.headings[line] == scene.headings[one.line] or line == first)
-        ]
-    own = {value for word in main_values(one.models[0]) for value in values_of(one.models[0], word)}
-    counts = {count for what in ("total", "active") if (count := own_count(one.models[0], what)) is not None}
-    found = {claim.value for line in lines for claim in facts[line] if claim.kind == "configuration" and claim.value in own}
-    totals = {claim.expected for line in lines for claim in facts[line] if claim.kind == "total" and claim.expected in counts}
-    return len(found - {right, None}) + len(totals)
+    alone = only_model(scene) == one.name
+    section = None if alone else scene.headings[one.line] if scene.headings else -1
+    figures = facts.first_lines(section, one.models[0])
+    found = {figure for figure, line in figures.items() if alone or line <= one.line + _LINES}
+    return len(found - {("configuration", right)})
 
 
 _LINES = 30
