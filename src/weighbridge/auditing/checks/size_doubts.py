@@ -147,7 +147,7 @@ def _rebuilds_known(scene: Scene, line: int) -> bool:
     return not _speaks_of_own(_REBUILT.sub(" ", scene.texts[line]))
 
 
-_REBUILT = pattern(r"from (?:the )?scratch|(?:re)?implement(?:ing|ed|ation)?", re.IGNORECASE)
+_REBUILT = pattern(r"\bfrom (?:the )?scratch\b|\b(?:re)?implement(?:ing|ed|ation)?\b", re.IGNORECASE)
 
 
 _OF_ANOTHER = pattern(
