@@ -113,6 +113,8 @@ RULES = {
     "FunAsrNanoEncoderConfig": "num_mel_bins * num_stacked_frames % 2 == 0",
     "FunnelConfig": "block_repeats is None or len(block_sizes) == len(block_repeats); pooling_type in ('mean', 'max'); "
     "attention_type in ('relative_shift', 'factorized')",
+    "Gemma3nTextConfig": "activation_sparsity_pattern is None or "
+    "(type(activation_sparsity_pattern) is list and len(activation_sparsity_pattern) == num_hidden_layers)",
     "Glm5NextTextConfig": "num_attention_heads == num_key_value_heads; index_kpool >= 1; index_topk % index_kpool == 0; q_lora_rank is not None; "
     "qk_rope_head_dim <= 0",
     "GPTBigCodeConfig": "not (add_cross_attention and multi_query)",

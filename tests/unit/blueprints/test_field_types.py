@@ -144,6 +144,7 @@ REFUSED = [
     ({"model_type": "efficientloftr", "stage_block_stride": [[1]]}, "stage_block_stride: "),
     ({"model_type": "depth_pro", "intermediate_feature_dims": [256, 256]}, "intermediate_feature_dims: the class joins two lists"),
     ({"model_type": "focalnet", "out_indices": [8]}, "out_indices: a backbone of 4 stages has not all of those"),
+    ({"model_type": "gemma3n_text", "activation_sparsity_pattern": [0.95]}, "activation_sparsity_pattern: the class wants"),
     ({"model_type": "hunyuan_vl_text"}, "head_dim: the class has no value of its own for it; state one"),
     ({"model_type": "bridgetower", "architectures": ["BridgeTowerForContrastiveLearning"]}, "contrastive_hidden_size: the class has no"),
     (
