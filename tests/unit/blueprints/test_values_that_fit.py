@@ -59,6 +59,8 @@ BUILT: list[tuple[str, dict[str, Any], int]] = [
         },
         1_582_346_240,
     ),
+    ("BeitModel", {"hidden_size": 32}, 2_461_376),
+    ("Dinov2Model", {"hidden_size": 32}, 167_840),
 ]
 """What transformers 5.23.0 builds."""
 

@@ -6,6 +6,7 @@ structure under older names, and made of the parts that stand here.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.upernet_head import FIELDS as MAPS
 from weighbridge.blueprints.modules.upernet_head import double_size, upsample, with_segmentation_heads
@@ -144,5 +145,5 @@ CLASSES = {
     "BeitForSemanticSegmentation": segmentation,
     "BeitBackbone": with_maps,
 }
-FIELDS = (*fields(VIT_HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False))
+FIELDS = uneven_heads((*fields(VIT_HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False)))
 FAMILIES = {"beit": Family("beit", FIELDS, CLASSES, "BeitModel", OWN_IGNORED_KEYS)}

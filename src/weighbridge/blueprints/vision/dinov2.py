@@ -6,6 +6,7 @@ models/{dinov2,dinov2_with_registers}/modeling_*.py.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     IGNORED_KEYS,
@@ -31,18 +32,20 @@ REGISTERS = size("registers", "num_register_tokens", 4, "G", "register tokens", 
 MASKED = switch("masked", "use_mask_token", True)
 RATIO = size("ratio", "mlp_ratio", 4, "F", "factor by which the feed-forward network is wider")
 WIDENED = derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio")
-FIELDS = (
-    VIT_HIDDEN,
-    RATIO,
-    WIDENED,
-    VIT_LAYERS,
-    VIT_HEADS,
-    VIT_HEAD_DIM,
-    *VIT_IMAGE,
-    CHANNELS,
-    LABELS,
-    QKV_BIAS,
-    switch("gated", "use_swiglu_ffn", False),
+FIELDS = uneven_heads(
+    (
+        VIT_HIDDEN,
+        RATIO,
+        WIDENED,
+        VIT_LAYERS,
+        VIT_HEADS,
+        VIT_HEAD_DIM,
+        *VIT_IMAGE,
+        CHANNELS,
+        LABELS,
+        QKV_BIAS,
+        switch("gated", "use_swiglu_ffn", False),
+    )
 )
 OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "apply_layernorm layerscale_value pos_embed_jitter pos_embed_rescale pos_embed_shift reshape_hidden_states return_class_token".split()
