@@ -112,3 +112,11 @@ def test_nothing_is_suggested_twice(name: str) -> None:
 def test_a_type_is_named_whatever_separates_its_words(typed: str, hint: str) -> None:
     with pytest.raises(SourceError, match=f"; {hint} is a model type that is known"):
         model(typed)
+
+
+def test_a_preset_of_each_type_is_derived_in_letters() -> None:
+    first = {str(entry.config.get("model_type") or entry.config.get("_class_name")): entry.name for entry in reversed(list(presets()))}
+    assert len(first) > 350
+    for name in first.values():
+        found = model(name)
+        assert found.explain().total == found.count().unique, name

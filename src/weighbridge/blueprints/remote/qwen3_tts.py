@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS as LLAMA
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.speech.qwen2_5_omni_token2wav import SPEAKER, speaker
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, constant, nested, size, variant
+from weighbridge.config.fields import Config, choice, computed, constant, nested, size, variant
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part
@@ -18,12 +18,24 @@ from weighbridge.core.tree import Node, Part
 FRAMES = unknown("how many frames of sound a text takes is found as the model writes them, and each is written in several steps")
 LAYER = variant(LLAMA, NO_MLP_BIAS, qk_norm="head", tied=constant("tied", False))
 GROUPS = size("groups", "num_code_groups", 32, "G", "codes of a frame")
-PREDICTOR = variant(LAYER, GROUPS, vocab=2048, hidden=1024, mlp=3072, layers=5, heads=16, kv_heads=8, head_dim=128)
+PREDICTOR = variant(
+    LAYER,
+    GROUPS,
+    computed("several", lambda c: c.groups > 1),
+    vocab=2048,
+    hidden=1024,
+    mlp=3072,
+    layers=5,
+    heads=16,
+    kv_heads=8,
+    head_dim=128,
+)
 TALKER = (
     *variant(LAYER, vocab=3072, hidden=1024, mlp=2048, layers=20, heads=16, kv_heads=2),
     size("text_vocab", "text_vocab_size", 151936, "T", "words of the text"),
     size("text_hidden", "text_hidden_size", 2048, "W", "width of the text"),
     nested("predictor", "code_predictor_config", PREDICTOR),
+    computed("narrowed", lambda c: c.predictor.hidden != c.hidden),
 )
 VOICE = variant(SPEAKER, mels=128, speaker=1024, channels=[512, 512, 512, 512, 1536], pooled=128, scale=8, squeezed=128)
 
@@ -35,14 +47,14 @@ def layers(c: Config) -> tuple[Node, ...]:
     return part("layers", *inside, kind="layer", repeat=c.layers), rms_norm("norm", H)
 
 
-def predictor(c: Config, width: int) -> Part:
+def predictor(c: Config, width: int, *, narrowed: bool) -> Part:
     """Describe what writes all codes of a frame but the first: a table and a head for each."""
     H, each = c.hidden, c.groups - 1
     tables = replace(embedding("codec_embedding", c.vocab, width), repeat=each)
     heads = replace(linear("lm_head", H, c.vocab, bias=False), repeat=each)
-    narrowed = () if width == H else (linear("small_to_mtp_projection", width, H),)
-    several = (tables, heads) if each else ()
-    return part("code_predictor", part("model", *layers(c), *several[:1], kind="decoder"), *several[1:], *narrowed, kind="decoder")
+    several = (tables, heads) if c.several else ()
+    maps = (linear("small_to_mtp_projection", width, H),) if narrowed else ()
+    return part("code_predictor", part("model", *layers(c), *several[:1], kind="decoder"), *several[1:], *maps, kind="decoder")
 
 
 def talker(c: Config) -> Part:
@@ -51,7 +63,13 @@ def talker(c: Config) -> Part:
     body = part("model", *layers(c), embedding("codec_embedding", c.vocab, H), embedding("text_embedding", c.text_vocab, W), kind="decoder")
     maps = part("text_projection", linear("linear_fc1", W, W), linear("linear_fc2", W, H), kind="projector")
     return part(
-        "talker", body, maps, linear("codec_head", H, c.vocab, bias=False), predictor(c.predictor, H), kind="decoder", stream=FRAMES
+        "talker",
+        body,
+        maps,
+        linear("codec_head", H, c.vocab, bias=False),
+        predictor(c.predictor, H, narrowed=c.narrowed),
+        kind="decoder",
+        stream=FRAMES,
     )
 
 
