@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.messages import Say
+from weighbridge.core.messages import Say, mark
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -34,6 +34,15 @@ def because(sentence: str, **values: object) -> Reason:
     '1,000 is right'
     """
     return (Sentence(sentence, tuple(values.items())),)
+
+
+def should_be(*, is_higher: bool) -> str:
+    """Return the sentence that says what a number should be, and by how much it is off: its values are *right* and *number*.
+
+    >>> because(should_be(is_higher=True), right=12, number=4)[0].sentence
+    'should be {right} ({number} too high)'
+    """
+    return mark("should be {right} ({number} too high)") if is_higher else mark("should be {right} ({number} too low)")
 
 
 def say_reason(reason: Reason, say: Say) -> str:

@@ -12,14 +12,13 @@ from math import lcm
 from weighbridge.auditing.byte_thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR, WHOLE_DIGITS
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.claims import Claim, Reason, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.messages import mark
 
 PER_TOKEN = pattern(
     r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每(?:生成|新增|多|增加)?一?个?(?:新的?)? ?(?:token|词元)|一个 ?(?:token|词元)|单个? ?(?:token|词元)|/ ?token",
@@ -111,7 +110,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
     far = firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes)
     if slip or (far and not any(is_within_digits(token, Exact(amount.number)) for amount in amounts)):
         right = Exact(amounts[0].number)
-        direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=mine > right)
         written = said_bytes[0] if base == BINARY else min(said_bytes)
         reason = because(direction, right=write_bytes(token, right, base), number=write_bytes(token, abs(written - right), base))
         reason += amounts[0].reason

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
 from weighbridge.auditing.text.tokens import tokens
@@ -51,9 +51,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             elif (token.unit or token.places) and (abs(number - right) < unit or binary):
                 yield claim(scene.lines, token, token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
             elif abs(number - right) > max(0 if found in printed else _FAR * right, unit if token.unit else 0):
-                direction = (
-                    mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
-                )
+                direction = should_be(is_higher=number > right)
                 about = write_like(token, right) if token.unit else whole(right)
                 away = write_like(token, abs(number - right)) if token.unit else whole(abs(number - right))
                 yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=because(direction, right=about, number=away))

@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.thresholds import LEAST_SUMS
@@ -190,7 +190,7 @@ def _claims(scene: Scene, rows: Sequence[_Row], counts: Sequence[int], slip: tup
         token = Token("num", row.cell.text, row.cell.line, row.cell.start, row.cell.end, Fraction(row.number))
         right = counts[place]
         wrong = slip is not None and slip[0] == place
-        direction = mark("should be {right} ({number} too high)") if row.number > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=row.number > right)
         reason = because(direction, right=right, number=abs(row.number - right)) if wrong else because(mark("the rows of the table add up"))
         facts: dict[str, object] = {"value": row.number, "expected": right, "difference": row.number - right, "reason": reason}
         yield claim(scene.lines, token, token, "arithmetic", "wrong" if wrong else "exact", **facts)

@@ -9,7 +9,7 @@ from math import prod
 
 from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole, write_like
@@ -70,6 +70,6 @@ def _hold(scene: Scene, index: int, found: re.Match[str], right: Fraction) -> It
     if near:
         yield claim(scene.lines, token, token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
     elif all(one > far * right or one * far < right for one in said):
-        direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=number > right)
         reason = because(direction, right=write_like(token, right), number=write_like(token, abs(number - right)))
         yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=reason)

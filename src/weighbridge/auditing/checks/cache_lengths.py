@@ -9,7 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLERANCE, PRODUCT_FAR
 from weighbridge.auditing.checks.amounts import PER_TOKEN, write_bytes
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole
@@ -117,7 +117,7 @@ def _hold(scene: Scene, token: Token, rate: _Rate, words: str) -> Iterator[Claim
     if near:
         yield claim(scene.lines, token, token, "total", "rounded", **facts, reason=product)
     elif far and not _ELSE.search(words):
-        direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=mine > right)
         reason = because(direction, right=write_bytes(token, right, 1024), number=write_bytes(token, abs(mine - right), 1024)) + product
         yield claim(scene.lines, token, token, "total", "wrong", **facts, reason=reason)
 

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.stated_fields import LONGEST
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.byte_clauses import SaidBytes, bytes_of_clauses
 from weighbridge.auditing.text.numbers import Token
@@ -113,6 +113,6 @@ def _claim(scene: Scene, token: Token, right: Fraction, verdict: str) -> Claim:
     facts: dict[str, object] = {"value": whole(mine), "expected": whole(right), "difference": whole(mine - right)}
     if verdict == "rounded":
         return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=because(mark("rounded")))
-    direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=mine > right)
     reason = because(direction, right=write_bytes(token, right, 1000), number=write_bytes(token, abs(mine - right), 1000))
     return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=reason)

@@ -13,13 +13,12 @@ from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.stated_fields import LONGEST
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.part_clauses import SaidCount, counts_of_parts
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole, write_like
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 _CHINESE = pattern(r"[\u4e00-\u9fff]")
@@ -98,7 +97,7 @@ def _claim(scene: Scene, token: Token, right: Fraction, verdict: str, reason: tu
     number = likeliest_value(token) or Fraction(0)
     facts: dict[str, object] = {"value": whole(number), "expected": whole(right), "difference": whole(number - right)}
     if verdict == "wrong":
-        direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=number > right)
         away = abs(number - right)
         facts["reason"] = because(direction, right=write_like(token, right) if token.unit else whole(right), number=write_like(token, away) if token.unit else whole(away))  # fmt: skip
     elif reason:

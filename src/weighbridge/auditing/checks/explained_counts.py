@@ -9,7 +9,7 @@ from math import prod
 
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import parse
 from weighbridge.auditing.text.numbers import Token
@@ -87,7 +87,7 @@ def _is_wrong(token: Token, number: Fraction, right: Fraction, unit: Fraction) -
 
 
 def _reason(token: Token, number: Fraction, right: Fraction) -> object:
-    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=number > right)
     about = write_like(token, right) if token.unit else whole(right)
     away = write_like(token, abs(number - right)) if token.unit else whole(abs(number - right))
     return because(direction, right=about, number=away)

@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.claims import Claim, Reason, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole, write_like
@@ -176,7 +176,7 @@ def _slip(scene: Scene, token: Token, right: Fraction, reason: Reason) -> Iterat
     model = scene.model_at(token.line, token.start)
     if model is not None and (is_whole(model, int(number)) or any(fit(token, count) for count in component_numbers(model))):
         return
-    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=number > right)
     said = because(direction, right=write_like(token, right), number=write_like(token, abs(number - right)))
     yield _claim(scene, token, "wrong", right, said + reason)
 

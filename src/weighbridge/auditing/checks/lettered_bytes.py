@@ -12,7 +12,7 @@ from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.letter_formulas import evaluate
@@ -221,7 +221,7 @@ def _claim(scene: Scene, said: _Said, verdict: str) -> Claim:
     facts: dict[str, object] = {"value": whole(number), "expected": whole(said.right), "difference": whole(number - said.right)}
     reason = because(mark("rounded")) if verdict == "rounded" else ()
     if verdict == "wrong":
-        direction = mark("should be {right} ({number} too high)") if number > said.right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=number > said.right)
         plain = _scales(said.token)[0] == 1
         right = whole(said.right) if plain else write_bytes(said.token, said.right, 1000)
         away = whole(abs(number - said.right)) if plain else write_bytes(said.token, abs(number - said.right), 1000)

@@ -10,7 +10,7 @@ from weighbridge.auditing.byte_thresholds import COUNTED_BYTES_FAR, MEMORY_TOLER
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole
@@ -105,7 +105,7 @@ def _hold(scene: Scene, index: int, found: re.Match[str], right: Fraction, *, no
     if any(abs(one - right) <= MEMORY_TOLERANCE * right for one in said):
         yield claim(scene.lines, token, token, kind, "rounded", **facts, reason=because(mark("rounded")))
     elif all(one > right * far or one * far < right for one in said):
-        direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=mine > right)
         reason = because(direction, right=write_bytes(token, right, 1000), number=write_bytes(token, abs(said[-1] - right), 1000))
         yield claim(scene.lines, token, token, kind, "wrong", **facts, reason=reason)
 

@@ -18,7 +18,7 @@ from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
@@ -217,7 +217,7 @@ def _claim(scene: Scene, placed: _Placed, size: Fraction, verdict: str) -> Claim
     facts: dict[str, object] = {"value": whole(mine), "expected": whole(right), "difference": whole(mine - right)}
     if verdict == "rounded":
         return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=because(mark("rounded")))
-    direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=mine > right)
     reason = because(direction, right=write_bytes(token, right, 1000), number=write_bytes(token, abs(mine - right), 1000))
     return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=reason)
 

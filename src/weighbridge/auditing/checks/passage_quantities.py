@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.quantity_amounts import possible_of
 from weighbridge.auditing.checks.quantity_subjects import Part, Possible, counts_of
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.quantities import ROLES, Quantity, Subject
@@ -237,7 +237,7 @@ def _claim(scene: Scene, one: _Held, right: Fraction, verdict: str) -> Claim:
     facts: dict[str, object] = {"value": whole(mine), "expected": whole(right), "difference": whole(mine - right)}
     if verdict == "rounded":
         return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=because(mark("rounded")))
-    direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=mine > right)
     base = 1024 if quantity.cached and quantity.kind != "work" else 1000
     shown = [_write(token, number, base, quantity.kind) for number in (right, abs(mine - right))]
     return claim(scene.lines, token, token, "arithmetic", verdict, **facts, reason=because(direction, right=shown[0], number=shown[1]))

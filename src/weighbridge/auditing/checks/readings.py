@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Reason, because, format_number
+from weighbridge.auditing.claims import Reason, because, format_number, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import Binary, Negative, Term
@@ -127,10 +127,7 @@ def too_much(value: Fraction, true: Fraction, mended: Fraction, token: Term) -> 
     """Say what a result should be, and by how much it is off."""
     figure = token if isinstance(token, Token) else None
     right, away = (write_like(figure, n) if figure else format_number(n) for n in (true, abs(value - true)))
-    if value > true:
-        reason = because(mark("should be {right} ({number} too high)"), right=right, number=away)
-    else:
-        reason = because(mark("should be {right} ({number} too low)"), right=right, number=away)
+    reason = because(should_be(is_higher=value > true), right=right, number=away)
     if mended != true:
         reason += because(mark("with the earlier errors corrected it is {number}"), number=mended)
     return reason

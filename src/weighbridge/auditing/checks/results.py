@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.expressions import parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole, write_like
 from weighbridge.auditing.text.values import names, numbers, value
-from weighbridge.core.messages import mark
 
 _RESULT = pattern(
     r"^[\W\d]*+(?:(?:因此|所以|故|即|共|得|so|thus|hence|that is|gives?|=>|→)\W*+)?(?:总?参数(?:总?量|个数|总数)?|结果|总数|总量|合计|totals?|(?:the )?(?:total )?(?:number of )?param(?:eter)?s?|result|out(?:put)?)?\W*+(?:为|是|有|共|约|is|are|count|:|：|=|≈)*\W*+$",
@@ -97,7 +96,7 @@ def _hold(scene: Scene, token: Token, values: Sequence[Fraction]) -> Claim | Non
             return _claim(scene, token, agreed.verdict, true, agreed.reason)
     for true in values[::-1]:
         if true.denominator == 1 and is_slip(str(int(number)), str(int(true))):
-            direction = mark("should be {right} ({number} too high)") if number > true else mark("should be {right} ({number} too low)")
+            direction = should_be(is_higher=number > true)
             return _claim(
                 scene, token, "wrong", true, because(direction, right=write_like(token, true), number=write_like(token, abs(number - true)))
             )

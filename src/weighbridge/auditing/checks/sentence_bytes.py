@@ -11,7 +11,7 @@ from weighbridge.auditing.byte_thresholds import EXACT_PRODUCT_FAR, MEMORY_TOLER
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import bytes_each, dtype_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core._namedtuple import NamedTuple
@@ -188,6 +188,6 @@ def _hold(scene: Scene, found: _Product) -> Iterator[Claim]:
     if any(abs(one - right) <= max(MEMORY_TOLERANCE * right, step) for one in said):
         yield claim(scene.lines, token, token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
     elif all(one > right * found.far or one * min(found.far, NOMINAL_FAR) < right for one in said):
-        direction = mark("should be {right} ({number} too high)") if said[0] > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=said[0] > right)
         reason = because(direction, right=write_bytes(token, right, 1000), number=write_bytes(token, abs(said[0] - right), 1000))
         yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=reason)

@@ -23,14 +23,13 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.sister_models import sisters
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.wrong_counts import WORDED, total_claim
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.claims import Claim, Sentence, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, write_like
 from weighbridge.auditing.thresholds import SLIP_FAR
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ def _report(
     more = number - right
     if abs(more) <= SLIP_FAR * right and (hedged or _predicts_ahead(model, more) or (what == "active" and more <= _draft(model, right))):
         return  # authors leave out this and that of what works on a token, or count layers that draft
-    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=number > right)
     called = Sentence(f"{model.class_name} ({name})") if name else model.class_name
     reason = because(direction, right=write_like(token, Fraction(right)), number=write_like(token, abs(number - right)))
     yield total_claim(scene, token, "wrong", Exact(right), reason + because(WORDED[what], name=called, right=right))

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.field_words import read_fields
@@ -164,7 +164,7 @@ def _hold(scene: Scene, index: int, found: re.Match[str], right: Fraction, far: 
     elif all(one > right * far or one * far < right for one in said) and (
         not slips or _is_mistyped(token, right) or significant_digits(token) > 1
     ):
-        direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=mine > right)
         base = 1024 if right % 1024 == 0 else 1000
         reason = because(direction, right=write_bytes(token, right, base), number=write_bytes(token, abs(mine - right), base))
         yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=reason)

@@ -17,7 +17,7 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.worded_components import is_plain_label
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.claims import Claim, Sentence, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.numbers import Token
@@ -95,7 +95,7 @@ def _judge(scene: Scene, held: Mapping[str, ReferenceCounts], token: Token) -> I
     if any(fit(token, count) for count in counts) or settle(token, (model,)) is not None or is_whole(model, int(number)):
         return
     right = slipped.number
-    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=number > right)
     reason = because(direction, right=write_like(token, right), number=write_like(token, abs(number - right)))
     reason += because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=right) + slipped.convention
     facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right)}

@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.weight_tables import table_figures
 from weighbridge.auditing.checks.weights_said import WeightFigure, is_far, is_right, rights, said_figures
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark
@@ -120,7 +120,7 @@ def _claim(scene: Scene, one: WeightFigure, verdict: str) -> Claim:
     facts: dict[str, object] = {"value": whole(one.said[0]), "expected": whole(right), "difference": whole(one.said[0] - right)}
     reason = because(mark("rounded"))
     if verdict == "wrong":
-        direction = mark("should be {right} ({number} too high)") if one.said[0] > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=one.said[0] > right)
         reason = because(
             direction, right=write_bytes(one.token, right, 1000), number=write_bytes(one.token, abs(one.said[0] - right), 1000)
         )

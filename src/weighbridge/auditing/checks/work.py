@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.amounts import PER_TOKEN
 from weighbridge.auditing.checks.count_subjects import subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
@@ -67,7 +67,7 @@ def _of_nominal(scene: Scene, index: int, found: re.Match[str]) -> Iterator[Clai
     if abs(number - 2 * count) <= 2 * count * WORK_TOLERANCE / 2:
         yield _claim(scene, token, "rounded", number, 2 * count, reason)
     elif all(abs(number - times * count) > times * count * WORK_TOLERANCE / 2 for times in TIMES):
-        direction = mark("should be {right} ({number} too high)") if number > 2 * count else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=number > 2 * count)
         about = because(direction, right=write_like(token, 2 * count), number=write_like(token, abs(number - 2 * count)))
         yield _claim(scene, token, "wrong", number, 2 * count, about + reason)._replace(kind="arithmetic")
 
@@ -95,7 +95,7 @@ def _hold(scene: Scene, token: Token, text: str) -> Claim | None:
     if any(abs(number - way) <= WORK_TOLERANCE * way for way in ways):
         return _claim(scene, token, "rounded", number, min(ways, key=lambda way: abs(number - way)), reason)
     if firm and all(number > far * way or number * far < way for way in ways):
-        direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+        direction = should_be(is_higher=number > right)
         away = write_like(token, abs(number - right))
         return _claim(scene, token, "wrong", number, right, because(direction, right=write_like(token, right), number=away) + reason)
     return None

@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.claims import Claim, Sentence, because, should_be
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.numbers import Token
@@ -62,7 +62,7 @@ def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, 
     name = subject.models[0].class_name or subject.name
     if sentence is None:
         return
-    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    direction = should_be(is_higher=number > right)
     about = write_like(token, Exact(right)) if token.unit else right
     away = write_like(token, abs(number - right)) if token.unit else abs(number - right)
     reason = because(direction, right=about, number=away) + because(
