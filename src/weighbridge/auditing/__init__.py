@@ -2,14 +2,14 @@
 
 A text flows through six steps, and the files follow them.
 
-1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``markup``, ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
+1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``markup``, ``typed_signs`` and ``pasted_math`` with ``drawn_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``memory``, ``numbers`` and ``chinese_tokens``, ``figures``, ``lengths``, ``statements``, ``expressions`` with ``values``, ``letter_formulas`` and ``polynomial_terms``, ``equations`` with ``whole_sides``,
-   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper`` with ``paper_sizes``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses`` with ``quantity_pieces``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows``, ``ruled_tables`` and ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``owners``, ``settings``, ``plain_sizes``, ``described_sizes``, ``own_sizes``, ``transformer_paper`` with ``paper_sizes``, ``seen_sizes``, ``chinese_clauses`` with ``clause_words`` and ``base_models``, ``byte_clauses``, ``powered_products``, ``quantity_words`` with ``quantity_clauses`` with ``quantity_pieces``, ``quantities`` and ``quantity_bounds``, ``part_clauses``, ``items``, ``tables`` with ``table_rows``, ``ruled_tables``, ``head_units`` and ``cell_numbers``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names`` with ``name_starts`` and ``likenesses``, ``subjects`` with ``member_sizes`` and ``borrowed_models``, ``text_subject`` with ``main_model``, ``family_members``, together in ``context``, which makes a ``scene`` with ``on_demand``): which
-   model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``table_families``, ``cell_models`` and ``column_kinds``.
+   model each place is about. What a single count or a table's row is about: ``count_subjects`` with ``naming_words``, ``table_subjects`` with ``table_families``, ``cell_models`` and ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic``
-   with ``equation_verdicts``, ``equation_readings`` and ``equation_doubts``, ``results``, ``breakdowns``,
+   with ``equation_verdicts``, ``equation_readings``, ``equation_doubts`` and ``quoted_equations``, ``results``, ``breakdowns``,
    ``row_products``, ``proportional_columns`` and ``proportional_lines``, ``ratio_columns``, ``column_sums``, ``headed_formulas``, ``row_relations`` with
    ``row_bytes``, ``matrices``, ``bytes_beside``, ``lettered_bytes``, ``stated_bytes``, ``bytes_of_counts``,
    ``comments``, ``made_modules``, ``bracketed_products``, ``explained_counts``, ``image_patches`` with ``image_grids``, ``list_sums``,
@@ -22,7 +22,7 @@ A text flows through six steps, and the files follow them.
    ``said_sizes`` and ``said_again``, ``agreed_sentences`` and ``agreed_counts`` with ``sentence_subjects`` (and ``brought_in``), ``sister_models``, ``background``, ``free_sizes``
    with ``introduced_lists`` and ``sentence_doubts``, and ``passage_counts``, ``printed_counts``, ``modules`` with ``printed_widths``
    and ``shaped_maps``, ``spoken_shapes``, ``pictures``, ``tensors``, ``totals`` with ``count_doubts`` and ``plain_totals``,
-   ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences``,
+   ``owned_counts``, ``described_counts``, ``apposed_counts``, ``chinese_owners``, ``chinese_sentences`` with ``clause_values``,
    ``chinese_parts``, ``closed_families``, ``family_lists``, ``family_cells``, ``family_ranges``, ``family_sentences`` and ``wrong_counts``,
    ``original_transformer`` with ``paper_lines``, ``paper_counts`` and ``paper_tables``, ``head_widths``, ``own_parts`` with
    ``own_models``, ``own_readings`` and ``labelled_counts``, ``own_tables``, ``own_caches``, ``towers`` with ``tower_sizes``,
@@ -32,7 +32,7 @@ A text flows through six steps, and the files follow them.
    ``adapters`` with ``lora_configs``, ``printed_adapters`` and ``adapter_passages``, ``cache_lengths``, ``cache_columns``, ``model_caches``, ``cache_ratios``, ``memory`` with
    ``memory_subjects``, ``caches`` and ``cache_tables``, ``weight_bytes``, ``training_states`` and
    ``amounts``, ``bytes_said`` with ``dtypes``, ``dtypes_beside`` and ``dtype_tables``, ``nominal_bytes``, ``nominal_grids``,
-   ``sentence_bytes``, ``chinese_bytes``, ``memory_budgets`` with ``memory_figures`` and ``memory_labels``, ``token_bytes``, ``passage_quantities`` with ``quantity_amounts``,
+   ``sentence_bytes``, ``chinese_bytes``, ``memory_budgets`` with ``memory_figures``, ``memory_labels`` and ``memory_products``, ``token_bytes`` with ``cache_figures`` and ``token_rates``, ``passage_quantities`` with ``quantity_amounts``,
    ``quantity_caches`` and ``quantity_subjects``, ``weight_groups`` with ``weights_said`` and
    ``weight_tables``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``;
    ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component holds, ``titles``
@@ -45,8 +45,8 @@ A text flows through six steps, and the files follow them.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 ``every_check`` runs the checks of steps 4 and 5 in their order (``ordered_checks`` lists those of one kind), and ``claim_places`` keeps one of two claims about one place. Their regular expressions are compiled when they are first used (``patterns``), and one that is asked often looks
-first for what must stand in a text for it to match (``needed_literals``). Where a verdict turns is in two tables, ``thresholds`` and, of bytes,
-``byte_thresholds``, with the case that each exists for.
+first for what must stand in a text for it to match (``needed_literals``). Where a verdict turns is in three lists, ``thresholds`` and, of bytes
+and of tables, ``byte_thresholds`` and ``table_thresholds``, with the case that each exists for.
 
 A check is offered what it can judge, and not the whole text. It walks what one pass has told apart and the ``scene`` keeps: numbers of a kind (``sorted_figures``: counts, shares, bytes, work),
 statements that hold a number (``numbered``), lines that have a digit (``counted_lines``), equations (``chains``), tables; of these it first asks what costs least: a sign in the line, then a pattern, then a

@@ -1,4 +1,4 @@
-"""Where a verdict turns: each threshold, and the case that it exists for; those of bytes are in ``byte_thresholds``. ``tests/unit/auditing/test_thresholds.py`` holds both sides."""
+"""Where a verdict turns: each threshold, and the case that it exists for; those of bytes are in ``byte_thresholds``, those of tables in ``table_thresholds``. ``tests/unit/auditing/test_thresholds.py`` holds both sides."""
 
 from __future__ import annotations
 
@@ -167,25 +167,6 @@ SHARE_STEPS = 1
 MOST_COPIES = 256
 """Tensors of one shape that a line may count together: as many as a layer has experts."""
 
-# table_subjects
-MOST_MEMBERS = 24
-"""Members of a family that are held against a size."""
-FAMILY_ABOVE = 30
-"""Lines above a table within which a family's name is the table's."""
-
-# table_counts
-OTHER_CONVENTION_ROWS = 6
-OTHER_CONVENTION_PART = 4
-"""Rows of a column whose counts are not their models', and that one in so many must be, before it counts by a convention of its own: TransformerLens's ``n_params``."""
-
-# model_tables
-SURE_ROWS = 3
-"""Rows named by sizes alone whose counts are those of a family's members, before the one that is not is wrong."""
-NAME_AND_SIZE = 2
-"""Cells of a row that holds a name and one size."""
-SURE_COUNTS = 2
-"""Models of a table whose counts are theirs, before the count of another is wrong however far off it is."""
-
 # pictures
 THOUSANDS_FAR = 10
 """A vocabulary in thousands is wrong where it is off by more than one part of so many: ``30k`` of 32,000 is not."""
@@ -198,41 +179,9 @@ LEAST_SET_COUNT = 100_000
 SMALLEST_CLAIM = 1000
 """A number below is a size or a factor, and a claim only where it stands behind a size's name."""
 
-# breakdowns
-LEAST_SUMS = 2
-"""Rows of a breakdown that must follow from rows above them, before the one number that breaks it is wrong."""
-
-# column_sums
-LEAST_ROWS = 2
-"""Rows that a sum has at least."""
-
-# open_sums
-OPEN_PARTS = 3
-"""Parts that a breakdown has at least, before the one of its numbers that nothing confirms is wrong where the sum does not close."""
-OPEN_RATIO = 3
-"""And how many times what closes the sum may be what is said: more would be a part that is not listed."""
-
-# row_relations
-RELATED_ROWS = 2
-"""Rows in which one column must follow from others before it is said to."""
-RELATED_DIGITS = 3
-"""Digits that a figure of such a row must show: ``3B`` is the sum of ``1B`` and ``2B`` by chance."""
-
 # agreed_sentences
 AGREED_BLOCK = 3
 """Kinds of sizes of a section that must be the model's before one that is not is wrong, where its own sentence has no two of them."""
-
-# work_columns
-WORK_AGREED = 2
-"""Figures of a column of arithmetic that must be right, and twice as many as are not, before one that is not is wrong."""
-WORK_COLUMN_TOLERANCE = Exact(3, 100)
-"""How far a published figure of a pass may be from a tool's count of it: tools differ in norms, biases and activations."""
-
-# cache_columns
-CACHE_ROWS = 2
-"""Caches of a column that must be their model's before the one that is not is wrong."""
-CACHE_SLACK = Exact(1, 20)
-"""How far a cache may be beyond its rounding: lengths in thousands are of 1,000 or of 1,024 tokens, and units likewise."""
 
 # weight_groups
 AGREED_WEIGHTS = 2
@@ -241,10 +190,6 @@ WEIGHTS_NEAR = Exact(3, 100)
 """How near such a figure must be."""
 WHOLE_WEIGHTS_FAR = Exact(27, 25)
 """How many times too small any figure of the weights must be, or too large one of three digits: in powers of two it is less by that."""
-
-# agreed_columns
-AGREED_COLUMN, AGREED_VALUES = 4, 3
-"""Rows of known models, and different numbers in them, by which a column whose head says nothing is told by what it holds: ``Dec. no.`` above 12, 24, 36 and 48."""
 
 # original_transformer
 PAPER_SIZES = 2

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.scene import words_of
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.table_thresholds import AGREED_COLUMN, AGREED_VALUES
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_COLUMN, AGREED_VALUES
 
 _WORDS = ("layers", "heads", "hidden", "mlp", "kv_heads", "vocab")
 _LEAST_COUNT = 1_000_000

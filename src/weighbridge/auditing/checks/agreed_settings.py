@@ -18,9 +18,10 @@ from weighbridge.auditing.checks.size_doubts import is_of_another_type, is_of_th
 from weighbridge.auditing.checks.stated_fields import LONGEST
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import MOST_MEMBERS
 from weighbridge.auditing.text.settings import COUNTS, Setting
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, LEAST_SET_COUNT, MOST_MEMBERS, SETTING_GAP
+from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, LEAST_SET_COUNT, SETTING_GAP
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
 

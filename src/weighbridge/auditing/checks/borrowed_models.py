@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.chinese_clauses import STRUCTURE
+from weighbridge.auditing.text.base_models import STRUCTURE
 from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.presets.aliases import FAMILY, MODEL
 

@@ -11,9 +11,9 @@ from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because, should_be
+from weighbridge.auditing.table_thresholds import LEAST_SUMS
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Table
-from weighbridge.auditing.thresholds import LEAST_SUMS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -11,12 +11,13 @@ from weighbridge.auditing.byte_thresholds import FILE_DIGITS, FILES_FAR, FILES_N
 from weighbridge.auditing.checks.column_kinds import column_heads, kind_of
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.table_thresholds import SURE_ROWS
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import significant_digits, whole
 from weighbridge.auditing.text.size_words import BYTES, COUNTING, UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import BESIDE_LINES, SURE_ROWS
+from weighbridge.auditing.thresholds import BESIDE_LINES
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from fractions import Fraction
 
+from weighbridge.auditing.checks.clause_values import FIELDS, is_free, is_own, main_value, own_values, values_said
 from weighbridge.auditing.checks.count_doubts import is_hedged
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
-from weighbridge.auditing.checks.field_values import main_values, values_of
+from weighbridge.auditing.checks.field_values import values_of
 from weighbridge.auditing.checks.fields import field_claim
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.sentence_doubts import SUPPOSED
@@ -28,13 +27,9 @@ from weighbridge.auditing.text.chinese_clauses import Said, sizes_of_clauses
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
-
-if TYPE_CHECKING:
-    from weighbridge.value import ModelValue
 
 _OTHER_CELLS = pattern(r"\|(?:(?![^|:：]{0,40}[:：]\s?\d)[^|]*(?=\||$))?")
 """The cells of a row that do not begin with a name, a colon and a number."""
@@ -42,17 +37,6 @@ _CHINESE = pattern(r"[\u4e00-\u9fff]")
 _BARE = pattern(r"(?:v?\d+(?:\.\d+)?[bm]?|base|large|small|medium|tiny|mini|huge|xl|xxl|big)", re.IGNORECASE)
 """A name that is a size alone: whose it is, the words around tell."""
 _WIDTHS = ("hidden", "mlp", "head_dim", "width")
-_OF_CONFIG = {
-    "kv_lora": "kv_lora",
-    "q_lora": "q_lora",
-    "rope_dim": "rope_dim",
-    "expert_mlp": "expert_mlp",
-    "dense_mlp": "mlp",
-    "shared": "shared_experts",
-}
-"""Sizes that only some models have, by the name that the description gives them."""
-_FIELDS = {"dense_mlp": "mlp", "side_layers": "layers"}
-"""And by what they are called in general."""
 _COUNTS = {"total": "total", "active_total": "active"}
 _LIKELY = 10
 """How many times a size may be another one before it is taken to be something else altogether."""
@@ -182,20 +166,20 @@ def _hold_one(scene: Scene, token: Token, said: Said, mention: Mention, subject:
     name = mention.name or "/".join(mention.names)
     if said.word in _COUNTS:
         return _hold_count(scene, token, said, name, subject)
-    values = [value for value in _values(token) if value.denominator == 1]
-    own = {value for model in subject.models for value in _own_values(model, said.word)}
+    values = [value for value in values_said(token) if value.denominator == 1]
+    own = {value for model in subject.models for value in own_values(model, said.word)}
     if not own or not values:
         return None
-    if any(_is_own(said.word, int(value), own, token) for value in values):
-        value = next(int(value) for value in values if _is_own(said.word, int(value), own, token))
+    if any(is_own(said.word, int(value), own, token) for value in values):
+        value = next(int(value) for value in values if is_own(said.word, int(value), own, token))
         return _Held(said, name, True, value, (_claim(scene, token, said.word, value, value, "exact"),))
     if mention.kind != MODEL or token.unit:
         return None
     value = int(values[0])
     if said.word == "hidden" and any(value in values_of(model, word) for model in subject.models for word in _WIDTHS):
         return None
-    main = _main_value(subject.models[0], said.word)
-    if main is None or not main <= value * _LIKELY <= main * _LIKELY**2 or _is_free(said.word, value, own):
+    main = main_value(subject.models[0], said.word)
+    if main is None or not main <= value * _LIKELY <= main * _LIKELY**2 or is_free(said.word, value, own):
         return None
     return _Held(said, name, False, main, (_claim(scene, token, said.word, value, main, "wrong"),))
 
@@ -217,44 +201,5 @@ def _hold_count(scene: Scene, token: Token, said: Said, name: str, subject: Subj
     return _Held(said, name, False, None, near or tuple(report_wrong_count(scene, token, subject, what, sure=bool(token.unit))), bool(near))
 
 
-def _values(token: Token) -> list[Fraction]:
-    assert token.value is not None
-    return [token.value * power for power in UNITS.get(token.unit, (1,))] if token.unit else [token.value]
-
-
-def _is_own(word: str, value: int, own: Collection[int], token: Token) -> bool:
-    if value in own or (word == "vocab" and any(is_fair_vocabulary(value, rows) for rows in own)):
-        return True
-    if not token.unit:
-        return False
-    step = min(Fraction(UNITS.get(token.unit, (1,))[0]), Fraction(value)) / 10**token.places
-    return any(abs(rows - value) <= step for rows in own)
-
-
-def _is_free(word: str, value: int, own: Collection[int]) -> bool:
-    """Tell whether a length is one that people set as they like."""
-    if word != "positions":
-        return word == "types"
-    return value % 50 == 0 or value % 64 == 0 or not any(is_slip(str(value), str(right)) for right in own)
-
-
-def _own_values(model: ModelValue, word: str) -> Collection[int]:
-    if word == "side_layers":
-        sizes = vars(model.description.sizes) if model.description is not None else {}
-        return [sizes[key] for key in ("layers", "decoder_layers") if type(sizes.get(key)) is int]
-    if word in _OF_CONFIG:
-        value = _main_value(model, word)
-        return () if value is None else (value, *(values_of(model, "mlp") if word == "expert_mlp" else ()))
-    return values_of(model, word)
-
-
-def _main_value(model: ModelValue, word: str) -> int | None:
-    if word in _OF_CONFIG and model.description is not None:
-        value = vars(model.description.sizes).get(_OF_CONFIG[word])
-        return value if type(value) is int else None
-    own = main_values(model).get(_FIELDS.get(word, word))
-    return own if own is not None else next(iter(found)) if len(found := values_of(model, word)) == 1 else None
-
-
 def _claim(scene: Scene, token: Token, word: str, value: int, right: int, verdict: str) -> Claim:
-    return field_claim(scene, token, _FIELDS.get(word, word), value, right, verdict)
+    return field_claim(scene, token, FIELDS.get(word, word), value, right, verdict)

@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.other_sources import is_another_sources
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
-from weighbridge.auditing.text.chinese_clauses import STRUCTURE
+from weighbridge.auditing.text.base_models import STRUCTURE
 from weighbridge.auditing.text.described_sizes import part_places
 from weighbridge.auditing.text.field_words import parts_with_fields
 from weighbridge.auditing.text.openings import sentence_of, turns_in_clause

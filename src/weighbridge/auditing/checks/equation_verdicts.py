@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.equation_doubts import holds_otherwise, is_unlike_in_its_unit, leaves_units_out
 from weighbridge.auditing.checks.equation_readings import Equation
+from weighbridge.auditing.checks.quoted_equations import is_argument, is_under_condition
 from weighbridge.auditing.checks.readings import is_at_others, is_label, precision, too_much
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -35,11 +36,6 @@ class Slip(NamedTuple):
 
 _CACHE = pattern(r"kv.?cache|键值缓存|kv ?缓存", re.IGNORECASE)
 _KEYS_AND_VALUES = 2
-_HANDED = pattern(r"""\w\(\\?["']\s*$""")
-_CLOSED = pattern(r"""\s*\\?["']\s*[,)]""")
-"""What stands about a text that is an argument of a call, in a notebook with its escapes."""
-_WHEN = pattern(r"\s?(?:的?(?:分辨率|图像|输入|大小|长度))?(?:时|下)[^\d=≈]{1,24}[=≈]")
-"""Behind a product that is a condition, before what is then equal to something."""
 Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
 
 
@@ -70,7 +66,7 @@ class EquationJudge(Equation):
 
     def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[Finding]:
         """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""
-        if self._is_under_condition() or self._is_argument():
+        if is_under_condition(self.scene, self.chain) or is_argument(self.scene, self.chain):
             return
         self.slips = slips
         sides, values = self.chain.sides, self.values
@@ -93,20 +89,6 @@ class EquationJudge(Equation):
             found = self._side(index, side, (true, mended), wrong)
             if found is not None:
                 yield found
-
-    def _is_under_condition(self) -> bool:
-        """Tell whether the first side says when the others are so: ``图像 1288×1288 时 token 数 = (1288/28)²``."""
-        tokens, sides = self.chain.tokens, self.chain.sides
-        if len(sides) < 2:
-            return False
-        last, following = tokens[sides[0].end - 1], tokens[sides[1].start]
-        return last.line == following.line and _WHEN.match(self.scene.lines[last.line].text, last.end, following.start) is not None
-
-    def _is_argument(self) -> bool:
-        """Tell whether an equation is all of a text that code hands on: ``tokenize("2342+2017=21445")``."""
-        first, last = self.chain.tokens[self.chain.sides[0].start], self.chain.tokens[self.chain.end - 1]
-        text = self.scene.lines[first.line].text
-        return first.line == last.line and _HANDED.search(text, 0, first.start) is not None and _CLOSED.match(text, last.end) is not None
 
     def is_computed_from(self, slips: Set[Fraction]) -> bool:
         """Tell whether one of these numbers is among those that the side is computed from which the others are held against."""

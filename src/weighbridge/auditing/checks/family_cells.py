@@ -15,12 +15,12 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import MOST_MEMBERS
 from weighbridge.auditing.text.figures import is_count
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import MOST_MEMBERS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.presets.aliases import FAMILY, MODEL
 

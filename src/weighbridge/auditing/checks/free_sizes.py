@@ -7,11 +7,6 @@ from weighbridge.auditing.checks.sentence_subjects import (
     Sentence,
 )
 from weighbridge.auditing.text.described_sizes import DescribedSize
-from weighbridge.core._namedtuple import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 _FREE = frozenset(("types", "image"))
 """Sizes that a text sets as it likes."""

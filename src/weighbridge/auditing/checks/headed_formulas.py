@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.letter_formulas import evaluate
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table

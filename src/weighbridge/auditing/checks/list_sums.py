@@ -10,10 +10,11 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import LEAST_ROWS, RELATED_DIGITS
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
-from weighbridge.auditing.thresholds import BLOCK_LINES, LEAST_ROWS, RELATED_DIGITS
+from weighbridge.auditing.thresholds import BLOCK_LINES
 from weighbridge.core.messages import mark
 
 _SMALLEST = 1000

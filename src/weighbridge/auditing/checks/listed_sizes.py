@@ -9,18 +9,19 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, kind_of
-from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, is_base, of_mention
+from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.field_values import NO_PARTS
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.listed_items import Listed, hold_item
 from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.naming_words import is_base
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.size_verdicts import is_no_size, likeliest_length, size_claims
-from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.field_words import label_of_line
 from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.lengths import lengths_of

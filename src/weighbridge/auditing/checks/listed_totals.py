@@ -14,8 +14,9 @@ from weighbridge.auditing.checks.names import SIZE_WORDS
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import SURE_COUNTS
 from weighbridge.auditing.text.items import Item
-from weighbridge.auditing.thresholds import FAMILY_REACH, SURE_COUNTS
+from weighbridge.auditing.thresholds import FAMILY_REACH
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 

@@ -10,10 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.byte_thresholds import BUDGET_DIGITS, BUDGET_PRECISION, PACKED_MORE
+from weighbridge.auditing.byte_thresholds import BUDGET_DIGITS, PACKED_MORE
 from weighbridge.auditing.checks.amounts import write_bytes
 from weighbridge.auditing.checks.memory_figures import memory_figures
-from weighbridge.auditing.checks.memory_labels import TOTALS, Count, MemoryFigure
+from weighbridge.auditing.checks.memory_labels import TOTALS, MemoryFigure
+from weighbridge.auditing.checks.memory_products import BYTES_OF_EACH, Reckoned, is_product, product_of, reckon, with_column_sizes
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.claims import Claim, because
@@ -24,52 +25,31 @@ from weighbridge.core.messages import mark
 
 _NEAR = 12
 """Lines between two figures that still bear each other out."""
-_NICE = tuple(Fraction(size) for size in (Fraction(1, 2), 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20))
-"""Bytes of each parameter that people reckon with."""
-
-
-class _Reckoned(NamedTuple):
-    """A figure, and the product that it is: its parameters and the bytes of each, or none."""
-
-    figure: MemoryFigure
-    parameters: Count | None = None
-    size: Fraction | None = None
-
-    @property
-    def is_witness(self) -> bool:
-        """Whether the figure is that product to digits that are no chance."""
-        if self.parameters is None or self.size is None:
-            return False
-        figure, right = self.figure, self.parameters.number * self.size
-        step = Fraction(1, 2 * 10**figure.places)
-        exact = figure.value * figure.scales[0] == right
-        near = any(abs(figure.value * scale - right) <= step * scale + self.parameters.half * self.size for scale in figure.scales)
-        return exact or (near and step <= BUDGET_PRECISION * figure.value)
 
 
 class _Found(NamedTuple):
     """The figures of a text in its order, their lines, and those that bear others out, by what they are of."""
 
-    held: Sequence[_Reckoned]
+    held: Sequence[Reckoned]
     lines: Sequence[int]
-    again: Mapping[object, Sequence[_Reckoned]]
+    again: Mapping[object, Sequence[Reckoned]]
 
-    def beside(self, figure: MemoryFigure) -> Sequence[_Reckoned]:
+    def beside(self, figure: MemoryFigure) -> Sequence[Reckoned]:
         """Return the figures that stand by another, and that one."""
         return self.held[bisect_left(self.lines, figure.line - _NEAR) : bisect_right(self.lines, figure.line + _NEAR)]
 
-    def before(self, figure: MemoryFigure) -> list[_Reckoned]:
+    def before(self, figure: MemoryFigure) -> list[Reckoned]:
         """Return those of them that stand before it."""
         return [one for one in self.beside(figure) if (one.figure.line, one.figure.start) < (figure.line, figure.start)]
 
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the figures of a text that others in it bear out."""
-    held = [_reckon(one) for one in _with_column_sizes(memory_figures(scene))]
-    again: dict[object, list[_Reckoned]] = {}
+    held = [reckon(one) for one in with_column_sizes(memory_figures(scene))]
+    again: dict[object, list[Reckoned]] = {}
     for one in held:
         if one.is_witness:
-            yield _claim(scene, one.figure, _product(one), "rounded")
+            yield _claim(scene, one.figure, product_of(one), "rounded")
             for key in ((one.size, one.parameters), *((one.size, group) for group in one.figure.groups)):
                 if len(known := again.setdefault(key, [])) < _MOST:
                     known.append(one)
@@ -87,7 +67,7 @@ _MOST = 16
 """Figures that bear out one of the same kind, which are looked at."""
 
 
-def _is_doubtful(scene: Scene, one: _Reckoned, found: _Found) -> bool:
+def _is_doubtful(scene: Scene, one: Reckoned, found: _Found) -> bool:
     """Tell whether another figure beside one is no product either, or its model is the author's own."""
     if any(count.named for count in one.figure.counts) and is_of_their_own(scene, one.figure.line):
         return True
@@ -99,28 +79,6 @@ def _may_be_wrong(figure: MemoryFigure) -> bool:
     return bool(figure.sizes and figure.counts) and not figure.doubtful
 
 
-def _product(one: _Reckoned) -> Fraction:
-    return one.parameters.number * one.size if one.parameters is not None and one.size is not None else Fraction(0)
-
-
-def _reckon(figure: MemoryFigure) -> _Reckoned:
-    """Return a figure with the product that it is a rounding of, in thousands or in powers of two, or cut off at its last digit."""
-    unit = _last_unit(figure)
-    for count in figure.counts:
-        for size in figure.sizes:
-            for scale in figure.scales:
-                if abs(figure.value * scale - count.number * size) < unit * scale + count.half * size:
-                    return _Reckoned(figure, count, size)
-    return _Reckoned(figure)
-
-
-def _last_unit(figure: MemoryFigure) -> Fraction:
-    """Return what the last digit of a figure counts, if it is no filling zero."""
-    written = figure.number.replace(",", "")
-    filling = len(written) - len(written.rstrip("0")) if not figure.places and len(written) > BUDGET_DIGITS else 0
-    return Fraction(10**filling, 10**figure.places)
-
-
 def _bears_on(one: MemoryFigure, other: MemoryFigure) -> bool:
     """Tell whether two figures stand together, and are of one model or of one row or column."""
     if abs(one.line - other.line) > _NEAR:
@@ -130,7 +88,7 @@ def _bears_on(one: MemoryFigure, other: MemoryFigure) -> bool:
 
 def _right(figure: MemoryFigure, found: _Found) -> Fraction | None:
     """Return what a figure should be, of which it is one digit off, where others prove how the text reckons; None if it may be something else."""
-    if any(_is_product(figure, count, size) for count in figure.counts for size in _NICE) or _is_sum(figure, found):
+    if any(is_product(figure, count, size) for count in figure.counts for size in BYTES_OF_EACH) or _is_sum(figure, found):
         return None
     near = [one for one in found.beside(figure) if one.is_witness and _bears_on(one.figure, figure)]
     for count in figure.counts:
@@ -143,12 +101,12 @@ def _right(figure: MemoryFigure, found: _Found) -> Fraction | None:
     return None
 
 
-def _says_again(one: _Reckoned, figure: MemoryFigure) -> bool:
+def _says_again(one: Reckoned, figure: MemoryFigure) -> bool:
     """Tell whether a witness of the same kind is of the same thing: packed weights are one thing here and another elsewhere."""
     return abs(one.figure.line - figure.line) <= _NEAR or (one.size or 0) > 1 or bool(set(one.figure.groups) & set(figure.groups))
 
 
-def _is_sure(figure: MemoryFigure, right: Fraction, size: Fraction, near: Sequence[_Reckoned], again: Sequence[_Reckoned]) -> bool:
+def _is_sure(figure: MemoryFigure, right: Fraction, size: Fraction, near: Sequence[Reckoned], again: Sequence[Reckoned]) -> bool:
     """Tell whether witnesses leave no doubt that a figure is of nothing but the parameters: what runs packed has scales beside them."""
     own = [one for one in near if one.parameters in figure.counts]
     digits = len(figure.number.replace(".", ""))
@@ -158,11 +116,6 @@ def _is_sure(figure: MemoryFigure, right: Fraction, size: Fraction, near: Sequen
     if size < 1 and right < said <= right * PACKED_MORE:
         return any(one.parameters in figure.counts for one in again)
     return size > 1 or bool(again) or any(one.size is not None and one.size <= 1 for one in near)
-
-
-def _is_product(figure: MemoryFigure, count: Count, size: Fraction) -> bool:
-    step = Fraction(1, 2 * 10**figure.places)
-    return any(abs(figure.value * scale - count.number * size) <= step * scale + count.half * size for scale in figure.scales)
 
 
 def _is_sum(figure: MemoryFigure, found: _Found) -> bool:
@@ -177,7 +130,7 @@ _PARTS = 4
 
 def _total(scene: Scene, figure: MemoryFigure, found: _Found) -> Iterator[Claim]:
     """Check a total against the parts before it, all of which are right."""
-    parts: list[_Reckoned] = []
+    parts: list[Reckoned] = []
     for one in reversed(found.before(figure)):
         if one.figure.role not in ("weights", "gradients", "optimizer") or one.figure.role in {part.figure.role for part in parts}:
             break
@@ -192,7 +145,7 @@ def _total(scene: Scene, figure: MemoryFigure, found: _Found) -> Iterator[Claim]
     counts = {part.parameters for part in parts if part.parameters is not None}
     if (
         not figure.doubtful
-        and not any(_is_product(figure, count, Fraction(size)) for count in counts for size in TOTALS)
+        and not any(is_product(figure, count, Fraction(size)) for count in counts for size in TOTALS)
         and is_one_digit_off(figure, right)
     ):
         yield _claim(scene, figure, right, "wrong")
@@ -219,21 +172,6 @@ def is_one_digit_off(figure: MemoryFigure, right: Fraction, half: Fraction = Fra
 
 _WAYS = 10
 """Ways to write what is right beyond which one of them is one digit off by chance."""
-
-
-def _with_column_sizes(figures: Sequence[MemoryFigure]) -> list[MemoryFigure]:
-    """Give the figures of a column, or of a row, that no label explains the bytes of each parameter that all but one of them are exactly."""
-    groups: dict[tuple[str, int, int], list[MemoryFigure]] = {}
-    for one in figures:
-        for group in one.groups if one.counts and one.role != "total" and _reckon(one).size is None else ():
-            groups.setdefault(group, []).append(one)
-    found: dict[tuple[int, int], MemoryFigure] = {}
-    for members in groups.values():
-        rates = [one.value * one.scales[0] / one.counts[0].number for one in members]
-        size = max(_NICE, key=rates.count)
-        if len({one.counts[0].number for one in members}) == len(members) and rates.count(size) >= max(2, len(members) - 1):
-            found |= {(one.line, one.start): one._replace(sizes=(size,)) for one in members}
-    return [found.get((one.line, one.start), one) for one in figures]
 
 
 def _claim(scene: Scene, figure: MemoryFigure, right: Fraction, verdict: str) -> Claim:

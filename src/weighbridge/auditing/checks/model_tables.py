@@ -27,14 +27,16 @@ from weighbridge.auditing.checks.table_counts import (
     doubtful_columns,
     part_claims,
 )
-from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid, whole_number
+from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
+from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.presets.aliases import FAMILY
 
 

@@ -14,10 +14,11 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import OPEN_PARTS, OPEN_RATIO
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
-from weighbridge.auditing.thresholds import LARGE_NUMBER, OPEN_PARTS, OPEN_RATIO
+from weighbridge.auditing.thresholds import LARGE_NUMBER
 from weighbridge.core.messages import mark
 
 _RIGHT = frozenset(("exact", "rounded", "convention", "note", "carried"))

@@ -10,8 +10,8 @@ from math import prod
 from weighbridge.auditing.checks.own_readings import OwnSizes
 from weighbridge.auditing.checks.paper_lines import is_about_paper
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.patterns import any_word, pattern
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.own_sizes import SIZES, placed_sizes
 from weighbridge.auditing.text.settings import kind_of_label

@@ -11,9 +11,9 @@ from weighbridge.auditing.checks.fields import field_claim
 from weighbridge.auditing.checks.own_readings import OwnSizes, between, readings, whole_counts
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import any_word, pattern
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.own_sizes import SIZES
 from weighbridge.auditing.text.paper_sizes import symbol_of

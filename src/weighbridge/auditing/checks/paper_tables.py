@@ -11,10 +11,10 @@ from weighbridge.auditing.checks.fields import field_claim
 from weighbridge.auditing.checks.paper_counts import is_computed
 from weighbridge.auditing.checks.paper_lines import is_about_paper
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.paper_sizes import symbol_of
 from weighbridge.auditing.text.rounding import fit, likeliest_value

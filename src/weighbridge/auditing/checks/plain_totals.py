@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.auditing.checks.count_subjects import FILLER, Subject, goes_on_elsewhere, opens_sentence
+from weighbridge.auditing.checks.count_subjects import FILLER, Subject, goes_on_elsewhere
 from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.naming_words import opens_sentence
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_described, topic

@@ -10,12 +10,12 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import LEAST_SUMS
 from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.memory import once_for_each_text
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import LEAST_SUMS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

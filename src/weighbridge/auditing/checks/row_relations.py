@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.row_bytes import bits_of_head, is_loose, is_nea
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import RELATED_DIGITS, RELATED_ROWS
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
@@ -22,7 +23,6 @@ from weighbridge.auditing.text.rounding import likeliest_value, scales, signific
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import RELATED_DIGITS, RELATED_ROWS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 

@@ -18,11 +18,11 @@ from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import is_composite, widths_of
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import AGREED_COLUMN, AGREED_VALUES
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.seen_sizes import seen_sizes
 from weighbridge.auditing.text.settings import kind_of_key
-from weighbridge.auditing.thresholds import AGREED_COLUMN, AGREED_VALUES
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import MODEL
 

@@ -10,8 +10,9 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import MOST_MEMBERS
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
-from weighbridge.auditing.thresholds import FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
+from weighbridge.auditing.thresholds import FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY, MODEL
 

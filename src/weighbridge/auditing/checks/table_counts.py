@@ -13,9 +13,10 @@ from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS
-from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import OTHER_CONVENTION_PART, OTHER_CONVENTION_ROWS, SURE_ROWS
+from weighbridge.auditing.text.cell_numbers import whole_number
 from weighbridge.auditing.text.exact import Exact
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
@@ -23,7 +24,7 @@ from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, OTHER_CONVENTION_PART, OTHER_CONVENTION_ROWS, SMALLEST_CLAIM, SURE_ROWS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, SMALLEST_CLAIM
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from weighbridge.auditing.checks.member_sizes import family_of
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.table_thresholds import FAMILY_ABOVE
 from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.thresholds import FAMILY_ABOVE
-from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.presets.aliases import FAMILY, MODEL
-
-if TYPE_CHECKING:
-    pass
 
 
 def families_of(scene: Scene, table: Table) -> list[str]:

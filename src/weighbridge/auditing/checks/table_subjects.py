@@ -17,10 +17,12 @@ from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_families import families_of
 from weighbridge.auditing.patterns import pattern
-from weighbridge.auditing.text.memory import once_for_each_scene, once_for_each_text
+from weighbridge.auditing.table_thresholds import AGREED_COLUMN, MOST_MEMBERS
+from weighbridge.auditing.text.cell_numbers import whole_number
+from weighbridge.auditing.text.memory import once_for_each_scene
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_COLUMN, AGREED_FIELDS, MOST_MEMBERS
+from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.presets.aliases import FAMILY
 from weighbridge.presets.aliases import table as names_table
@@ -230,28 +232,3 @@ def _rank_by_sizes(subject: Subject, row: Row, kinds: Sequence[str], *, counted:
 
     ranked = sorted(subject.models, key=lambda model: -agreement(model))
     return Subject(tuple(ranked), subject.name, subject.firm or agreement(ranked[0]) + counted >= AGREED_FIELDS)
-
-
-def whole_number(cell: Cell) -> int | None:
-    """Return the whole number that a cell holds and nothing else but a remark, or None.
-
-    >>> whole_number(Cell("32,768 (GQA)", 0, 6)), whole_number(Cell("128K", 0, 4)), whole_number(Cell("12-16", 0, 5))
-    (32768, None, None)
-    >>> whole_number(Cell("8头(GQA)", 0, 7))
-    8
-    """
-    return _whole_number(cell.text)
-
-
-@once_for_each_text
-def _whole_number(text: str) -> int | None:
-    bare = _REMARK.sub("", text.strip("*`~≈$\\ †‡^"))
-    plain = _MEASURE.sub("", bare).strip("*`~ ").replace(",", "")
-    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
-
-
-_MEASURE = pattern(r"\s*(?:[层维头]|个?(?:头|层|专家|词元?|tokens?)|个|个?\s?/\s?(?:层|layers?)|/?每层)$", re.IGNORECASE)
-"""Behind a number, what it counts: ``28层``, ``151,936 个词元``, ``8/层`` of experts."""
-_REMARK = pattern(
-    r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE
-)

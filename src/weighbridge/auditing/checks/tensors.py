@@ -12,9 +12,10 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import MOST_MEMBERS
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.thresholds import MOST_COPIES, MOST_MEMBERS
+from weighbridge.auditing.thresholds import MOST_COPIES
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from weighbridge.auditing.checks.background import is_left_behind
-from weighbridge.auditing.checks.count_subjects import is_base, pronoun_subject
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
 from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.naming_words import is_base, pronoun_subject
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from weighbridge.auditing.checks.count_doubts import TURN, is_active, is_blocked, is_hedged, is_of_a_part
-from weighbridge.auditing.checks.count_subjects import Subject, is_example, is_setting_or_bytes, subject_of
+from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
+from weighbridge.auditing.checks.naming_words import is_example
 from weighbridge.auditing.checks.plain_totals import words_behind_description
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle

@@ -15,11 +15,11 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.table_subjects import ModelTable
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.table_thresholds import WORK_AGREED, WORK_COLUMN_TOLERANCE
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import value_bounds, whole
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import WORK_AGREED, WORK_COLUMN_TOLERANCE
 from weighbridge.conventions.arithmetic import count_arithmetic
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError

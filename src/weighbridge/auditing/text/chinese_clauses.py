@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.base_models import is_taken_from
 from weighbridge.auditing.text.clause_words import Piece, read_pieces
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -62,15 +63,6 @@ _SHIFTS = pattern(
     r"[比像似改小仿剪减删]|不同|相比|学生|教师|蒸馏|基于|参考|后继|另|别的|版|网络|变体|分支|基线|本文|量化|压缩|冻结|微调|插入|接|加|换|草稿|奖励|视觉|语音|图像|文本|检索|分类"
 )
 """Words by which a clause that is not understood may go on to another model, or to a part of this one."""
-_DERIVED = pattern(
-    r"(?:基于|源自|来自|改进自|改编自|微调自|参考了?|初始化自?|骨干[为是]|(?:超过|超越|远超|优于|胜过|击败|打败|战胜|媲美|不如|接近|对标|追平|赶上|赶超|领先|逼近|碾压)了?)\s?$"
-)
-"""Right before a name, what says that another model was made from that one, or is measured by it."""
-_TAKES = pattern(r"(?:沿用|继承|采用|使用|借鉴|参考|复用|延续|沿袭|遵循|保留|照搬|套用|与|和|跟|同)了?\s?[*_`]*$")
-STRUCTURE = pattern(
-    r"[*_`]{0,3}\s?(?:相同|一样|一致)?的?(?:模型|网络|整体|基本|基础|核心|编码器|解码器|主体)*(?:结构|架构|设计|框架|主干|骨干|范式)(?![^，,。；;]{0,4}\d)"
-)
-"""Around the name of a model whose structure another one has: ``沿用了 BERT-large 的结构``."""
 _SUBJECTS = frozenset(("name", "former", "latter", "both"))
 _COUNTED = frozenset(("heads", "kv_heads", "experts", "active", "shared", "head_dim", "mlp"))
 """What each layer has, and the model with it."""
@@ -108,7 +100,7 @@ class _Reader:
             kept = (clause[named[0]].at,) if len(named) == 1 and clause[named[0]].kind == "name" else () if named else self.subjects
             shifts = any(piece.kind == "number" for piece in clause) or _SHIFTS.search(self.text, clause[0].start, clause[-1].end)
             self.subjects = () if shifts else kept
-            if named and self._is_taken_from(clause[0].start, clause[named[-1]]):
+            if named and is_taken_from(self.text, clause[0].start, clause[named[-1]]):
                 self.subjects = ()
             elif named and unknown[-1] < named[-1]:
                 self._name(clause[named[-1]], joined=False, known=True)
@@ -118,12 +110,6 @@ class _Reader:
             self._sizes(clause)
         if clause and clause[-1].kind in ("end", "stop"):
             self.label = ""
-
-    def _is_taken_from(self, start: int, name: Piece) -> bool:
-        """Tell whether a clause names a model only for what something unnamed has of it: ``基于 BERT``, ``采用 BERT-large 的结构``."""
-        if _DERIVED.search(self.text, start, name.start):
-            return True
-        return _TAKES.search(self.text, start, name.start) is not None and STRUCTURE.match(self.text, name.end) is not None
 
     def _name(self, piece: Piece, *, joined: bool, known: bool = False) -> None:
         pair = self.named[-2:]

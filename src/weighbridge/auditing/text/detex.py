@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.drawn_math import SIGNS
 from weighbridge.auditing.text.markup import NOTHING, THIN, Writer, read_entity, read_star, read_tag
 from weighbridge.auditing.text.memory import once_for_each_text, shape_of
-from weighbridge.auditing.text.pasted_math import SIGNS, repeats
+from weighbridge.auditing.text.pasted_math import repeats
 from weighbridge.auditing.text.typed_signs import (
     is_between_groups,
     is_of_many_groups,

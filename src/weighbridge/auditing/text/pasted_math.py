@@ -8,32 +8,13 @@ since only it still knows that ``7682`` was a square.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from weighbridge.auditing.patterns import pattern
+from weighbridge.auditing.text.drawn_math import Drawn, drawn_characters, drawn_line
 from weighbridge.auditing.text.memory import once_for_each_text, shape_of
-from weighbridge.core._namedtuple import NamedTuple
 
-SIGNS = {
-    "times": "×", "cdot": "·", "ast": "*", "div": "÷", "approx": "≈", "to": "→", "rightarrow": "→", "sim": "∼", "le": "≤", "leq": "≤",
-    "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "ldots": "…", "cdots": "⋯", "dots": "…", "pm": "±", "Rightarrow": "⇒", "simeq": "≃",
-}  # fmt: skip
-"""TeX commands that are drawn as one sign."""
-
-_SAME = {"⋅": "·", "−": "-", "∗": "*", "∙": "·", "（": "(", "）": ")", "～": "∼", "~": "∼", "：": ":", "，": ","}
-_DROPPED = frozenset(" \t\u00a0\u2009\u202f\u200b\u200c\u200d\u2061\u2062\u2063\ufeff{}$_")
 _WINDOW = 600
 _MOST_STEPS = 50_000_000
 """Characters of a line that are held against each other in search of copies: about a second, and more than any formula pasted twice takes."""
-
-
-class _Flat(NamedTuple):
-    """The characters of a line as drawn, where each stands, and whether TeX drew it."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-    tex: Sequence[bool]
 
 
 def repeats(raw: str) -> list[tuple[int, int]]:
@@ -51,7 +32,7 @@ def repeats(raw: str) -> list[tuple[int, int]]:
     found += _repeated_symbols(raw) if "_{" in raw else []
     if not _may_be_pasted(shape):
         return found
-    flat, position, steps = _with_digits(shape, raw), 0, [0]
+    flat, position, steps = drawn_line(shape, raw), 0, [0]
     while position < len(flat.text) and steps[0] < _MOST_STEPS:
         step = _tex_copies(flat, position, steps) if flat.tex[position] else None
         if step is None:
@@ -95,7 +76,7 @@ def _may_be_pasted(shape: str) -> bool:
     drawn = "\\" in shape or "^" in shape
     if not drawn and (shape.count("=") < 2 or not any(0 < shape.count(f" {sign}") < shape.count(sign) for sign in "=+-")):
         return False  # TeX is told by its commands, or, in an equation, by signs that it spaces and the drawn copy does not
-    flat, steps = _flatten(shape), 0
+    flat, steps = drawn_characters(shape), 0
     for anchor in (place for place, drawn in enumerate(flat.tex) if drawn):
         places = _places(flat.text, flat.text[anchor], max(0, anchor - _WINDOW), min(len(flat.text), anchor + _WINDOW))
         for other in places:
@@ -121,53 +102,7 @@ def _alike(text: str, anchor: int, other: int) -> tuple[int, int, int]:
     return left, right, period
 
 
-def _with_digits(shape: str, raw: str) -> _Flat:
-    """Return a line as drawn, by what is known of its shape."""
-    flat, digits = _flat_shape(shape)
-    text = list(flat.text)
-    for place in digits:
-        text[place] = raw[flat.starts[place]]
-    return flat._replace(text="".join(text))
-
-
-@once_for_each_text
-def _flat_shape(shape: str) -> tuple[_Flat, tuple[int, ...]]:
-    flat = _flatten(shape)
-    return flat, tuple(place for place, sign in enumerate(flat.text) if sign == "0")
-
-
-def _flatten(raw: str) -> _Flat:
-    text: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    tex: list[bool] = []
-    pending, position = False, 0
-    while position < len(raw):
-        character, start = raw[position], position
-        position += 1
-        if character == "\\":
-            end = position
-            while end < len(raw) and raw[end].isascii() and raw[end].isalpha():
-                end += 1
-            name, pending = raw[position:end], True
-            if name not in SIGNS:
-                position = end if end > position else position + (raw[position : position + 1] in (",", ";", "!", ":", " "))
-                continue
-            character, position = SIGNS[name], end
-        elif character in _DROPPED or character == "^":
-            pending = pending or character == "^"
-            continue
-        spaced = start > 0 and raw[start - 1] == " " and character in "=+-"
-        pending = pending or spaced
-        text.append(_SAME.get(character, character))
-        starts.append(start)
-        ends.append(position)
-        tex.append(pending)
-        pending = False
-    return _Flat("".join(text), starts, ends, tex)
-
-
-def _tex_copies(flat: _Flat, anchor: int, steps: list[int]) -> tuple[int, int, int, int] | None:
+def _tex_copies(flat: Drawn, anchor: int, steps: list[int]) -> tuple[int, int, int, int] | None:
     """Find the copies around a character that TeX drew: period, start, number of copies, and which is the TeX; *steps* counts the comparisons."""
     text, best = flat.text, None
     sign = text[anchor]
@@ -202,13 +137,13 @@ def _places(text: str, sign: str, low: int, high: int) -> list[int]:
 _MOST_PLACES = 40
 
 
-def _tex_copy(flat: _Flat, start: int, period: int, copies: int) -> int | None:
+def _tex_copy(flat: Drawn, start: int, period: int, copies: int) -> int | None:
     """Return which copy is the TeX: exactly one must be."""
     typeset = [copy for copy in range(copies) if any(flat.tex[start + copy * period : start + (copy + 1) * period])]
     return typeset[0] if len(typeset) == 1 else None
 
 
-def _is_formula(flat: _Flat, start: int, period: int, kept: int) -> bool:
+def _is_formula(flat: Drawn, start: int, period: int, kept: int) -> bool:
     """Whether a copy is a formula, and not a term that happens to stand twice in one; spaces alone say less than TeX."""
     piece = flat.text[start : start + period]
     begin = start + kept * period
@@ -217,7 +152,7 @@ def _is_formula(flat: _Flat, start: int, period: int, kept: int) -> bool:
     return whole and ("=" in piece or (drawn and any(sign in "×·*+-/→≈" for sign in piece)))
 
 
-def _is_edge(flat: _Flat, start: int) -> bool:
+def _is_edge(flat: Drawn, start: int) -> bool:
     """Whether a formula may start here: not in the middle of a word or a number."""
     if start == 0 or flat.starts[start] != flat.ends[start - 1]:
         return True
