@@ -31,7 +31,7 @@ class _Pattern:
         compiled = re.compile(self._text if isinstance(self._text, str) else self._text(), self._flags)
         vars(self).update({method: getattr(compiled, method) for method in _METHODS})
         self._count({method: getattr(compiled, method) for method in _GATED}, lambda: asks_first(compiled))
-        return vars(self)[name]
+        return vars(self)[name] if name in vars(self) else getattr(compiled, name)  # doctest asks for what no expression has
 
     def _count(self, plain: _Methods, often: Callable[[], _Methods]) -> None:
         """Set methods that count how often the pattern is asked: to find what it needs takes as long as to ask a hundred lines."""

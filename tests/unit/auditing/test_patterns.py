@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge.auditing  # noqa: F401  (its modules hold the patterns)
-from weighbridge.auditing.patterns import any_word
+from weighbridge.auditing.patterns import any_word, pattern
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "audit_shapes.txt"
 
@@ -47,3 +47,9 @@ def test_words_of_one_letter_are_tried_together_and_keep_their_ends() -> None:
         (23, 26),
         (27, 28),
     ]
+
+
+def test_what_no_expression_has_is_no_attribute_of_a_pattern() -> None:
+    assert not hasattr(pattern("a"), "__wrapped__")
+    assert not hasattr(any_word("a"), "__wrapped__")
+    assert pattern("(a)b").groups == 1
