@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from re import _constants, _parser  # type: ignore[attr-defined]  # the tree of an expression: what reads it as ``re`` does can be no one else
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
+
+try:  # the tree of an expression: what reads it as ``re`` does can be no one else
+    from re import _constants, _parser  # type: ignore[attr-defined]
+except ImportError:  # a Python that calls them otherwise: expressions are asked as they are
+    _constants = _parser = None
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -37,6 +41,8 @@ def needed_literals(expression: str, flags: int) -> tuple[str, ...]:
     >>> needed_literals(r"\\d+ x|[a-z]+", 0)
     ()
     """
+    if _parser is None:
+        return ()
     tree = _parser.parse(expression, flags)
     found = _of_sequence(tree, ignores=bool(tree.state.flags & re.IGNORECASE)) or ()
     kept = [one for one in found if not any(other != one and other in one for other in found)]
