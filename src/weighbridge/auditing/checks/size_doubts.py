@@ -36,6 +36,8 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
         return False
     if belongs_to_a_part(scene.lines[size.token.line].text, size.token.end) or _is_said_as_often(scene, size, judged, firmly):
         return False  # ``all 3 layers of the classifier``
+    if _is_of_another_on_its_line(scene, size):
+        return False
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
@@ -78,6 +80,13 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if judged.right in used:
         return True
     return bool(near) or agreed >= 2
+
+
+def _is_of_another_on_its_line(scene: Scene, size: StatedSize) -> bool:
+    """Tell whether a size is that of the first model of several that its line names: ``A is trained as B was. It has a width of ...``."""
+    named = [m for m in scene.mentions.get(size.token.line, ()) if m.kind == MODEL and m.end <= size.token.start]
+    first = scene.models.get(str(named[0].name)) if len({m.name for m in named}) > 1 else None
+    return first is not None and words_of(first).get(size.word) == size.value
 
 
 def is_of_another_type(scene: Scene, line: int, model_type: str | None) -> bool:
