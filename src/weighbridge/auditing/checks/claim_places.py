@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.claims import Claim
@@ -67,18 +68,30 @@ def claims_beside(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim
 
 
 def put_before_rounded(claims: Sequence[Claim], found: Iterable[Claim]) -> list[Claim]:
-    """Return claims with others, of which what is wrong stands for what was only near, and what is right for what nothing was said of."""
+    """Return claims with others, of which what is wrong stands for what was only near, and what is right for what nothing was said of.
+
+    Of two that call a figure wrong, the one that needs the smaller change stands.
+    """
     judged = [one for one in claims if one.verdict != "unsettled"]
     new = list(found)
     wrong = by_line([one for one in new if one.verdict == "wrong"])
-    taken = by_line([one for one in judged if one.verdict not in ("rounded", "note")])
+    farther = {one for one in judged if one.verdict == "wrong" and any(_is_nearer(other, one) for other in wrong.get(one.line, ()))}
+    taken = by_line([one for one in judged if one.verdict not in ("rounded", "note") and one not in farther])
     kept = [one for one in new if one.verdict != "wrong" or not any(overlap(one, other) for other in taken.get(one.line, ()))]
     left = [
         one
         for one in claims
-        if one.verdict != "rounded" or not any(overlap(one, other) and other in kept for other in wrong.get(one.line, ()))
+        if (one.verdict != "rounded" and one not in farther)
+        or not any(overlap(one, other) and other in kept for other in wrong.get(one.line, ()))
     ]
     return [*left, *(one for one in kept if one.verdict == "wrong"), *claims_beside([one for one in kept if one.verdict != "wrong"], left)]
+
+
+def _is_nearer(one: Claim, other: Claim) -> bool:
+    """Tell whether a claim is of the same figure as another, and makes less of a change to it."""
+    mine, theirs = one.difference, other.difference
+    counted = isinstance(mine, int | Fraction) and isinstance(theirs, int | Fraction)
+    return counted and one.end == other.end and abs(mine) < abs(theirs)  # type: ignore[arg-type, operator]
 
 
 def ends_of(claims: Iterable[Claim]) -> set[tuple[int, int]]:
