@@ -321,28 +321,6 @@ def test_long_functions_are_found() -> None:
     assert too_long("def f(x):\n" + "    if x: pass\n" * 21) == ["f: 21 lines, 21 branches"]
 
 
-LONGEST_FILE = 250
-"""Lines of a file of the audit, which are many and small, each about one thing: a longer one has a seam."""
-
-
-def longer(folder: Path) -> dict[str, int]:
-    """Return the files below a folder that are longer than those of the audit may be, with their lines."""
-    counted = {path.relative_to(folder).as_posix(): path.read_text("utf-8").count("\n") for path in folder.rglob("*.py")}
-    assert counted
-    return {name: lines for name, lines in counted.items() if lines > LONGEST_FILE}
-
-
-def test_no_file_of_the_audit_is_long() -> None:
-    assert not longer(SOURCE / "auditing"), "cut it where its subject has a seam"
-
-
-def test_long_files_are_found(tmp_path: Path) -> None:
-    (tmp_path / "short.py").write_text("x = 1\n" * LONGEST_FILE, "utf-8")
-    assert longer(tmp_path) == {}
-    (tmp_path / "long.py").write_text("x = 1\n" * (LONGEST_FILE + 1), "utf-8")
-    assert longer(tmp_path) == {"long.py": LONGEST_FILE + 1}
-
-
 def test_every_public_name_has_a_docstring() -> None:
     for path in MODULES:
         tree = tree_of(path)
