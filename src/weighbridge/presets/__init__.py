@@ -242,10 +242,15 @@ _MOST_MISSED = 4096
 _STRIPPED: dict[str, list[tuple[str, Preset, bool]]] = {}
 
 
+_RELEASES = "listed.json"
+"""Releases of other people's, of whose names a family's own come first."""
+
+
 def _preset_files() -> Iterator[str]:
     """Yield the text of each file of presets; a name is looked for before anything is parsed."""
     if not _TEXTS:
-        _TEXTS.update({name: "" for name in sorted(os.listdir(PRESETS)) if name.endswith(".json")})
+        names = (name for name in os.listdir(PRESETS) if name.endswith(".json"))
+        _TEXTS.update(dict.fromkeys(sorted(names, key=lambda name: (name == _RELEASES, name)), ""))
     for name, text in _TEXTS.items():
         if not text:
             with open(os.path.join(PRESETS, name), encoding="utf-8") as file:
