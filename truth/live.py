@@ -39,6 +39,8 @@ def build(model_type: str, class_name: str, raw: Mapping[str, Any], device: str 
     with torch.device(device), safe, torch.no_grad():
         try:
             return cls(config_cls(**fields), **keywords).eval()
+        except TimeoutError:  # of ``hurry``: that nobody waited is no refusal
+            raise
         except Exception as error:  # whatever a config may provoke in there
             raise RefusedError(_summary(error)) from error
 
