@@ -47,7 +47,7 @@ def is_padded(entries: int, rows: int) -> bool:
     return rows % _ROUND == 0 and 0 < rows - entries <= _PADDED
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def main_values(model: ModelValue) -> Mapping[str, int]:
     """Return a model's own size of each kind.
 
@@ -92,7 +92,7 @@ def _layers_by_kind(model: ModelValue, layers: int | None) -> dict[str, int]:
     return {"moe_layers": routed, "dense_layers": layers - routed} if layers and 0 < routed <= layers else {}
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
     """Return all that each kind of size may be in a model: in its parts too, with or without what is shared.
 

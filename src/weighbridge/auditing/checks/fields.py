@@ -112,7 +112,7 @@ def _can_be_wrong(said: StatedField, words: Collection[str]) -> bool:
     return said.near and said.field.word in words and said.field.value > 0 and one_of_a_kind and not _is_any(said)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def is_composite(model: ModelValue) -> bool:
     """Tell whether a model is made of several, or has an encoder and a decoder: it has several sizes of each kind."""
     description = model.description

@@ -31,7 +31,7 @@ _UNPUBLISHED = "178B 204B 137B 530B 540B 8.3B 17B 62B 52B 1.6T 1.2T 1.75T 1.8T 2
 Switch, GLaM, WuDao, what is said of GPT-4, PanGu-alpha, ERNIE 3.0 Titan, Yuan, YaLM and others."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2048)
 def sizes_of_generation(name: str) -> frozenset[Fraction]:
     """Return the counts by which all releases of a model's generation are called: of Llama 3 those of 3.1 and 3.2 too.
 
@@ -39,7 +39,13 @@ def sizes_of_generation(name: str) -> frozenset[Fraction]:
     (True, False)
     """
     begun = _GENERATION.match(name)
-    return frozenset(number for one in presets() if begun is not None and one.name.startswith(begun[0]) for number in _of(one))
+    return frozenset().union(*(sizes for other, sizes in _sizes_by_name() if begun is not None and other.startswith(begun[0])))
+
+
+@lru_cache(maxsize=1)
+def _sizes_by_name() -> tuple[tuple[str, frozenset[Fraction]], ...]:
+    """Return by what each preset is called, with its name: they are read once, and asked for with every model of a text."""
+    return tuple((one.name, frozenset(_of(one))) for one in presets())
 
 
 def _of(one: Preset) -> Iterator[Fraction]:

@@ -103,7 +103,7 @@ def is_whole(model: ModelValue, number: int) -> bool:
     return any(not made.view.scope for made in conventions_of(model).by_value.get(number, ()))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str | Sentence, int], ...]:
     """Return a model's count and those of its family's other classes, each with what it is called."""
     own = own_count(model, what)
@@ -142,7 +142,7 @@ def _without_tables(model: ModelValue) -> Iterator[tuple[Sentence, int]]:
             yield _name_of_count(row.class_name, row.name), row.value
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def tied_tables(model: ModelValue) -> tuple[int, ...]:
     """Return what each tied table of a model holds, the small ones left out."""
     taken = parts_of(model)

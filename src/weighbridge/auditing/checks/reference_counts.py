@@ -81,7 +81,7 @@ class ReferenceCounts:
         return _classes(self.model)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     """Take a model apart into what texts speak of.
 

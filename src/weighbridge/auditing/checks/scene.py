@@ -198,7 +198,7 @@ def first_lines(scene: Scene) -> Mapping[str | None, int]:
     return found
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def words_of(model: ModelValue) -> Mapping[str, int]:
     """Return a model's sizes by our words.
 

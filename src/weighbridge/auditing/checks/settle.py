@@ -185,7 +185,7 @@ def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) 
             yield Judgement("note", Exact(count), because(mark("the figure its authors give; the count is {right}"), right=count))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
     """Return the figures that were published for a preset and for those whose names begin its own; a name that is none has none."""
     if (found := preset(name)) is None:

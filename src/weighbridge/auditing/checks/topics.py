@@ -130,7 +130,7 @@ def _first_line_of_another(scene: Scene, name: str | None, names: Sequence[str])
     return min(others, default=len(scene.lines))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def is_composite(model: ModelValue) -> bool:
     """Tell whether a model is made of several models, each with sizes of its own."""
     description = model.description
