@@ -67,11 +67,15 @@ def assert_changes_cost_what_is_said(weighed: Model, derivation: Derivation, sou
         sizes = {change.symbol.key: values[change.symbol.letter] + change.by}
         try:
             other = model(source, weighed.class_name, overrides=sizes)
-        except ConfigError:
-            assert "layers" in change.symbol.word  # a list says the kind of each layer, so that one more makes no model
-            continue
-        assert other.count().unique - weighed.count().unique == change.value, sizes
-        counted += 1
+        except (
+            ConfigError
+        ) as refusal:  # a list says the kind of each layer, or a head's pairs turn by rows and columns: one more makes no model
+            said = str(refusal)
+        else:
+            said = ""
+            assert other.count().unique - weighed.count().unique == change.value, sizes
+            counted += 1
+        assert not said or "layers" in change.symbol.word or "rotary positions" in said, said
     return counted
 
 

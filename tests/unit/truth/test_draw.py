@@ -32,9 +32,15 @@ def test_nothing_is_touched_when_nothing_may_be() -> None:
     assert set(fields(random.Random(0), FIELDS, touch=0.0)) <= {"num_labels", "id2label"}
 
 
+STATED = {"baichuan_m1"}
+"""Types of whose six sizes none has a default to draw around; ``truth/mlx_text_draws`` draws their configs."""
+
+
 @pytest.mark.parametrize("kind", share(KINDS, 4))
 def test_most_draws_are_configs_to_us(kind: str) -> None:
-    accepted = {model_type: sum(is_config(model_type, index) for index in range(6)) for model_type in types_of(kind)}
+    accepted = {
+        model_type: sum(is_config(model_type, index) for index in range(6)) for model_type in types_of(kind) if model_type not in STATED
+    }
     assert {model_type: number for model_type, number in accepted.items() if number < 2} == {}
 
 

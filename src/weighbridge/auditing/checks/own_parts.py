@@ -47,7 +47,7 @@ def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
     figures = [number for one in said if (number := likeliest_value(one.token)) is not None]
     yield from (_claim(scene, one, found, right=True) for one, found in zip(said, fair, strict=True) if found is not None)
     doubted = [one for one, found in zip(said, fair, strict=True) if found is None and agreed and not _follows(one, figures)]
-    slips = [(one, slip) for one in doubted if (slip := _slip(one, sizes, own)) is not None]
+    slips = [(one, slip) for one in doubted if (slip := _slip(one, sizes, own)) is not None and not _is_broken_down(scene, one, claims)]
     if len(slips) <= OWN_SLIPS or len(slips) * OWN_AGREED <= agreed:
         yield from (_claim(scene, one, slip, right=False) for one, slip in slips)
 
@@ -106,6 +106,18 @@ def _follows(one: Said, figures: Sequence[Fraction]) -> bool:
 
 
 _MOST_FIGURES = 16
+
+
+def _is_broken_down(scene: Scene, one: Said, claims: Sequence[Claim]) -> bool:
+    """Tell whether a count is the sum of two or three that are right and stand below it, as those of a section's parts do."""
+    number, line = likeliest_value(one.token), scene.lines[one.line].number
+    below = [c.expected for c in claims if c.verdict == "exact" and 0 < c.line - line <= _BREAKDOWN and type(c.expected) is int]
+    parts = [part for part in dict.fromkeys(below) if number is not None and part < number][:_MOST_PARTS]
+    return any(sum(some) == number for many in (2, 3) for some in combinations(parts, many))
+
+
+_BREAKDOWN, _MOST_PARTS = 120, 32
+"""Lines below a count, and figures there, among which its parts are looked for."""
 
 
 def _slip(one: Said, sizes: Sequence[OwnSizes], own: OwnModels) -> int | None:
