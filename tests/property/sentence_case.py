@@ -184,6 +184,7 @@ def shared_heads(said: SentenceCase) -> None:
 def number(text: str, values: dict[str, int]) -> int:
     """Work out what stands in a sentence, ``A × (P + U)``."""
     formula = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: "**" + "".join(str("⁰¹²³⁴⁵⁶⁷⁸⁹".index(d)) for d in m[0]), text)
-    formula = re.sub(r"⌊([^⌊⌋]*)⌋", lambda m: f"(({m[1].replace(' / ', ')//(')}))", formula).replace(" / ", "//")
-    formula = formula.replace("×", "*").replace("−", "-").replace(",", "")
+    while "⌊" in formula:  # the innermost first
+        formula = re.sub(r"⌊([^⌊⌋]*)⌋", lambda m: f"(({m[1].replace(' / ', ')//(')}))", formula)
+    formula = formula.replace(" / ", "//").replace("×", "*").replace("−", "-").replace(",", "")
     return int(eval(formula, {"__builtins__": {}}, dict(values)))
