@@ -187,13 +187,18 @@ def _mark(raw: str, claims: list[Claim], say: Say) -> str:
     for claim in claims:
         start = max(claim.start, position)
         words = remark(claim, say)
-        out += escape(raw[position:start])
+        out += _shown(raw[position:start])
         if claim.end > start:
-            out += f'<mark class="{claim.verdict}" title="{escape(words)}">{escape(raw[start : claim.end])}</mark>'
+            out += f'<mark class="{claim.verdict}" title="{escape(words)}">{_shown(raw[start : claim.end])}</mark>'
         if claim.verdict != "exact":
             out += f"<small>[{escape(words)}]</small>"
         position = max(position, claim.end)
-    return out + escape(raw[position:])
+    return out + _shown(raw[position:])
+
+
+def _shown(text: str) -> str:
+    """Escape a piece of a text; the lines that a page shows of one line of its file stay lines."""
+    return "\n".join(map(escape, text.split("\n")))
 
 
 def _shorten(text: str, width: int) -> str:

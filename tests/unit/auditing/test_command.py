@@ -31,3 +31,14 @@ def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> Non
 def test_every_form_names_the_right_number(form: str, lang: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(CORPUS / "notes_zh_slip.md"), form, "--lang", lang]) == 1
     assert "16,622,592" in capsys.readouterr().out
+
+
+def test_a_page_on_one_line_is_shown_in_its_lines_with_each_mark_on_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "sizes.html"
+    page.write_text("<h2>GPT-2 medium</h2><p>It has 24 layers.</p><p>Its hidden size is 1042.</p><p>It has 355M parameters.</p>", "utf-8")
+    assert main(["audit", str(page), "--html"]) == 1
+    shown = capsys.readouterr().out
+    text = shown[shown.index('<div data-line="1">') : shown.index("</div>", shown.index('<div data-line="1">'))]
+    lines = text.split("\n")
+    assert len(lines) == 4 and "\\n" not in text and shown.count("data-line=") == 1
+    assert ">24 layers</mark>" in lines[1] and "1042</mark>" in lines[2] and ">355M</mark>" in lines[3]

@@ -16,6 +16,7 @@ from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.memory import once_for_each_shape
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import mark
 
@@ -24,19 +25,7 @@ _COUNT = pattern(
     r"(?<![A-Za-z0-9_.×*^/-])(?<!\d,)(?<![×*^/]\s)(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s?(?P<unit>[KMB](?![A-Za-z0-9])|thousand|million|billion|万亿|千万|百万|亿|万)?(?![A-Za-z0-9_.,]*\d|\s?[×*^/%]|\s?x\s?\d)",
     re.IGNORECASE,
 )
-_SCALES = {
-    "k": 10**3,
-    "m": 10**6,
-    "b": 10**9,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "万": 10**4,
-    "百万": 10**6,
-    "千万": 10**7,
-    "亿": 10**8,
-    "万亿": 10**12,
-}
+_SCALES = {unit: UNITS[unit][0] for unit in "k m b thousand million billion 万 百万 千万 亿 万亿".split()}
 _OF_TOKENS = pattern(
     r"\s?个?\s?(?:tokens?|词元|words?|images?|pairs|samples|GPUs?|FLOPs?|steps?|[KMGT]i?B|bytes?|字节|条|张|次|步|年|月|元|\$)",
     re.IGNORECASE,

@@ -11,6 +11,7 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.patterns import pattern
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.core.messages import mark
 
 _NUMBER = r"(?P<{0}>(?<![\w.,-])\d[\d,]*(?:\.\d+)?)\s?(?P<{0}unit>[KMBT](?![A-Za-z])|[KMGT]i?B|million|billion|千万|百万|万亿|亿|万)?"
@@ -27,19 +28,7 @@ _CHINESE = pattern(
     + _NUMBER.format("all")
     + rf"\s?(?:个?参数)?的\s?约?{_SHARE}"
 )
-_SCALES = {
-    "k": 10**3,
-    "m": 10**6,
-    "b": 10**9,
-    "t": 10**12,
-    "million": 10**6,
-    "billion": 10**9,
-    "万": 10**4,
-    "百万": 10**6,
-    "千万": 10**7,
-    "亿": 10**8,
-    "万亿": 10**12,
-}
+_SCALES = {unit: UNITS[unit][0] for unit in "k m b t million billion 万 百万 千万 亿 万亿".split()}
 _LONGEST = 2_000
 
 
